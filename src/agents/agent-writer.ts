@@ -1,0 +1,75 @@
+import type { AgentDocument, AgentDocumentInput, AgentRecord, NamesKnown, Warning } from '../core/agent-document.js';
+import { documentWarnings, normaliseDocument, toolNamesIn } from '../core/agent-document.js';
+import { catalogTool, effectiveOf } from '../core/catalog.js';
+import { equalJson } from '../core/json.js';
+import type { JsonObject } from '../core/json.js';
+import type { Widening } from '../core/migrate-legacy.js';
+import { isLegacy, isSameLegacy, migrateLegacy, rawLegacy, unknownToolsetWarning, unknownToolsets } from '../core/migrate-legacy.js';
+import { inOrder } from '../core/policy-view.js';
+import type { GovernanceUnit } from '../governance/governance.store.js';
+
+export type SaveStatus = 'imported' | 'unchanged' | 'blocked';
+
+/** What saving one document came to. In a dry run: what it would come to. */
+export interface Saved {
+  readonly status: SaveStatus;
+  /** Null for a blocked agent that is not there. */
+  readonly record: AgentRecord | null;
+  readonly warnings: readonly Warning[];
+  /** Null for a document of the new form. */
+  readonly widening: Widening | null;
+}
+
+export interface SaveOptions {
+  readonly dryRun: boolean;
+  /** Drops unknown toolsets instead of blocking. */
+  readonly force: boolean;
+}
+
+const NO_WIDENING: Widening = { added: [], removed: [] };
+
+/** Saves a document of either form inside a write; `input` has been checked for its shape. */
+export async function saveDocument(unit: GovernanceUnit, agentId: string, input: AgentDocumentInput & JsonObject, options: SaveOptions): Promise<Saved> {
+  const before = await unit.findAgent(agentId);
+  return isLegacy(input) ? saveLegacy(unit, { agentId, before, input, options }) : saveNative(unit, { agentId, before, input, options });
+}
+
+interface ToSave<Input = AgentDocumentInput & JsonObject> {
+  readonly agentId: string;
+  readonly before: AgentRecord | null;
+  readonly input: Input;
+  readonly options: SaveOptions;
+}
+
+async function saveNative(unit: GovernanceUnit, { agentId, before, input, options }: ToSave): Promise<Saved> {
+  const document = normaliseDocument(agentId, input);
+  const warnings = await warningsFor(unit, document, agentId);
+  if (before !== null && equalJson(before.document, document)) return { status: 'unchanged', record: before, warnings, widening: null };
+  const toSave = { agentId, document, origin: 'native' as const, legacy: before?.legacy ?? null };
+  return { status: 'imported', record: await save(unit, toSave, options), warnings, widening: null };
+}
+
+async function saveLegacy(unit: GovernanceUnit, { agentId, before, input, options }: ToSave<AgentDocumentInput & JsonObject & { toolsets: readonly string[] }>): Promise<Saved> {
+  if (before !== null && isSameLegacy(before, input)) {
+    return { status: 'unchanged', record: before, warnings: await warningsFor(unit, before.document, agentId), widening: NO_WIDENING };
+  }
+  const tools = inOrder((await unit.catalog()).tools.map(catalogTool));
+  const unknown = unknownToolsets(input.toolsets, { tools });
+  if (unknown.length > 0 && !options.force) return { status: 'blocked', record: before, warnings: unknown.map(unknownToolsetWarning), widening: NO_WIDENING };
+  const agents = await unit.existingAgents(input.subagentConfig?.allowedPresetAgentIds ?? []);
+  const { document, warnings, added, removed } = migrateLegacy(agentId, input, { tools, agents });
+  const record = await save(unit, { agentId, document, origin: 'legacy', legacy: rawLegacy(input) }, options);
+  return { status: 'imported', record, warnings: [...warnings, ...(await warningsFor(unit, document, agentId))], widening: { added, removed } };
+}
+
+type ToStore = Pick<AgentRecord, 'agentId' | 'document' | 'origin' | 'legacy'>;
+
+const save = async (unit: GovernanceUnit, record: ToStore, { dryRun }: SaveOptions): Promise<AgentRecord> =>
+  dryRun ? { ...record, revision: unit.revision, updatedAt: new Date().toISOString() } : unit.saveAgent(record);
+
+async function warningsFor(unit: GovernanceUnit, document: AgentDocument, agentId: string): Promise<Warning[]> {
+  const tools = new Map((await unit.tools(toolNamesIn(document))).map((record) => [record.name, effectiveOf(record)]));
+  const agents = await unit.existingAgents(document.subagentConfig.allowedPresetAgentIds);
+  const known: NamesKnown = { tool: (name) => tools.get(name), agent: (id) => id === agentId || agents.has(id) };
+  return documentWarnings(document, known);
+}

@@ -1,0 +1,136 @@
+import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse, ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply } from 'fastify';
+import type { AgentRecord } from '../core/agent-document.js';
+import { AppError } from '../platform/errors/app-error.js';
+import { ApiProblems, ETAG_HEADERS, IF_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
+import { etagOf } from '../platform/http/etag.js';
+import { isLine } from '../platform/http/field-rules.js';
+import type { Page } from '../platform/http/page.dto.js';
+import { PageQueryDto, limitOf, pageOf, placeOf } from '../platform/http/page.dto.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import { Access, Tenant } from '../tenancy/access.js';
+import type { Saved } from './agent-writer.js';
+import { AgentDocumentDto, AgentDto, AgentPageDto, ImportAnswerDto, ImportDto, PutAgentQueryDto, SavedAgentDto } from './agents.dto.js';
+import type { DocumentInput } from './agents.service.js';
+import { AgentsService } from './agents.service.js';
+
+const agentView = ({ agentId, document, origin, updatedAt }: AgentRecord): object => ({ agentId, ...document, origin, updatedAt });
+
+const savedView = ({ record, warnings, widening }: Saved): object => ({ ...(record && agentView(record)), warnings, ...widening });
+
+/** The members that a document is made of; what a reading adds to it is dropped again. */
+function documentIn(agentId: string, body: AgentDocumentDto): DocumentInput {
+  if (!isLine(agentId, 128)) throw new AppError('INVALID_REQUEST', 'an agent’s id has 1 to 128 characters and no control characters');
+  if (body.agentId !== undefined && body.agentId !== null && body.agentId !== agentId) {
+    throw new AppError('INVALID_REQUEST', `\`agentId\` is \`${body.agentId}\`, and the path names \`${agentId}\``, [{ path: '/agentId', message: 'differs from the path' }]);
+  }
+  const { agentId: _, origin: __, updatedAt: ___, ...document } = body;
+  return document as DocumentInput;
+}
+
+const AGENT_PARAM = { name: 'agentId', description: 'the id of the agent', example: 'researcher' };
+
+@ApiTags('agents')
+@Controller('v1/agents')
+export class AgentsController {
+  constructor(private readonly agents: AgentsService) {}
+
+  @Get()
+  @Access({ anyOf: ['governance:read'] })
+  @ApiOperation({ summary: 'List agents', description: 'Their documents, by `agentId`. Scope `governance:read`.' })
+  @ApiOkResponse({ description: 'a page of agents', type: AgentPageDto })
+  @ApiProblems('INVALID_QUERY')
+  async list(@Tenant() tenant: TenantId, @Query() query: PageQueryDto): Promise<Page<object>> {
+    const limit = limitOf(query);
+    const [after = null] = placeOf(query, ['string']) ?? [];
+    const { items, nextCursor } = pageOf(await this.agents.list(tenant, after as string | null, limit + 1), limit, ({ agentId }) => [agentId]);
+    return { items: items.map(agentView), nextCursor };
+  }
+
+  @Post('import')
+  @HttpCode(200)
+  @Access({ anyOf: ['governance:write'] })
+  @ApiOperation({
+    summary: 'Import agents of either form',
+    description: 'Each document overwrites its agent, and each is judged by itself. `dryRun` shows what conversion of old documents would add and remove before anything is written. Scope `governance:write`.',
+  })
+  @ApiOkResponse({ description: 'what happened to every agent', type: ImportAnswerDto, headers: REVISION_HEADERS })
+  async import(@Tenant() tenant: TenantId, @Body() body: ImportDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
+    const documents = body.agents.map((document) => ({ ...documentIn(document.agentId, document), agentId: document.agentId }));
+    const { result, revision } = await this.agents.import(tenant, documents, { dryRun: body.dryRun ?? false, force: body.force ?? false });
+    reply.header('x-toolcrib-revision', String(revision));
+    const results = result.map(({ agentId, status, record, warnings, widening }) => ({
+      agentId, status, document: record && agentView(record), added: widening?.added ?? [], removed: widening?.removed ?? [], warnings,
+    }));
+    return { revision, results };
+  }
+
+  @Get(':agentId')
+  @Access({ anyOf: ['governance:read'] })
+  @ApiOperation({ summary: 'Read an agent', description: 'Scope `governance:read`.' })
+  @ApiParam(AGENT_PARAM)
+  @ApiOkResponse({ description: 'the document', type: AgentDto, headers: ETAG_HEADERS })
+  @ApiProblems('AGENT_NOT_FOUND')
+  async get(@Tenant() tenant: TenantId, @Param('agentId') agentId: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
+    const record = await this.agents.get(tenant, agentId);
+    reply.header('etag', etagOf(record.revision));
+    return agentView(record);
+  }
+
+  @Put(':agentId')
+  @Access({ anyOf: ['governance:write'] })
+  @ApiOperation({ summary: 'Make or replace an agent', description: 'A new one needs no `If-Match`, an existing one does. A document of the old form is converted once. Scope `governance:write`.' })
+  @ApiParam(AGENT_PARAM)
+  @ApiHeader(IF_MATCH)
+  @ApiOkResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
+  @ApiCreatedResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
+  @ApiProblems('INVALID_QUERY', 'UNKNOWN_TOOLSET', 'PRECONDITION_FAILED', 'IF_MATCH_REQUIRED', 'INVALID_REQUEST', 'LIMIT_EXCEEDED')
+  async put(
+    @Tenant() tenant: TenantId,
+    @Param('agentId') agentId: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Query() { force }: PutAgentQueryDto,
+    @Body() body: AgentDocumentDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    const { result, revision } = await this.agents.put(tenant, agentId, ifMatch, documentIn(agentId, body), force === 'true');
+    reply.status(result.created ? 201 : 200);
+    return answer(reply, result, revision);
+  }
+
+  @Patch(':agentId')
+  @Access({ anyOf: ['governance:write'] })
+  @ApiOperation({ summary: 'Change parts of an agent', description: 'A JSON merge patch (RFC 7396): absent leaves, null takes away, lists are replaced. Scope `governance:write`.' })
+  @ApiParam(AGENT_PARAM)
+  @ApiHeader(IF_MATCH)
+  @ApiOkResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
+  @ApiProblems('AGENT_NOT_FOUND', 'PRECONDITION_FAILED', 'IF_MATCH_REQUIRED')
+  async patch(
+    @Tenant() tenant: TenantId,
+    @Param('agentId') agentId: string,
+    @Headers('if-match') ifMatch: string | undefined,
+    @Body() body: AgentDocumentDto,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    const { result, revision } = await this.agents.patch(tenant, agentId, ifMatch, documentIn(agentId, body));
+    return answer(reply, result, revision);
+  }
+
+  @Delete(':agentId')
+  @HttpCode(204)
+  @Access({ anyOf: ['governance:write'] })
+  @ApiOperation({ summary: 'Delete an agent', description: 'As a target of others it is gone as well. Scope `governance:write`.' })
+  @ApiParam(AGENT_PARAM)
+  @ApiNoContentResponse({ description: 'it is gone', headers: REVISION_HEADERS })
+  @ApiProblems('AGENT_NOT_FOUND')
+  async delete(@Tenant() tenant: TenantId, @Param('agentId') agentId: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+    const { revision } = await this.agents.delete(tenant, agentId);
+    reply.header('x-toolcrib-revision', String(revision));
+  }
+}
+
+function answer(reply: FastifyReply, saved: Saved, revision: number): object {
+  reply.headers({ 'x-toolcrib-revision': String(revision), ...(saved.record && { etag: etagOf(saved.record.revision) }) });
+  return savedView(saved);
+}

@@ -1,0 +1,269 @@
+import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
+import { Type } from 'class-transformer';
+import { Allow, IsArray, IsOptional, ValidateNested } from 'class-validator';
+import { ROUTING_STRATEGIES } from '../core/catalog.js';
+import type { ToolOverride } from '../core/agent-document.js';
+import { Flag, FreeObjectWith, Line, NamesTo, OneOf, Optional, Text, Texts, WholeNumber } from '../platform/http/field-rules.js';
+import { WarningDto } from '../platform/http/warning.dto.js';
+
+export class AgentToolsDto {
+  @ApiPropertyOptional({ description: 'whether the core tools come by themselves', type: 'boolean', nullable: true, default: true, example: true })
+  @Optional()
+  @Flag()
+  inheritCoreTools?: boolean | null;
+
+  @ApiPropertyOptional({ description: 'tools that the agent has beside the core ones', type: [String], nullable: true, example: ['web_search'] })
+  @Optional()
+  @Texts()
+  enabled?: string[] | null;
+
+  @ApiPropertyOptional({ description: 'tools that are closed for the agent; wins over `enabled`', type: [String], nullable: true, example: ['write_file'] })
+  @Optional()
+  @Texts()
+  disabled?: string[] | null;
+}
+
+export class ToolOverrideDto {
+  @ApiPropertyOptional({ description: 'a line for the system prompt; a blank one silences the hint', type: 'string', nullable: true, example: 'Cite every page.' })
+  @Optional()
+  @Text()
+  promptHint?: string | null;
+
+  @ApiPropertyOptional({ description: 'what the model reads of the tool', type: 'string', nullable: true, example: 'Search the open web.' })
+  @Optional()
+  @Text()
+  description?: string | null;
+
+  @ApiPropertyOptional({ description: 'a name for people', type: 'string', nullable: true, example: 'Web search' })
+  @Optional()
+  @Text()
+  label?: string | null;
+
+  @ApiPropertyOptional({ description: 'routing, and narrowing for sub-agents', type: 'object', additionalProperties: true, nullable: true, example: { workerRoutingStrategy: 'main-process-proxy', allowInSubagent: false } })
+  @Optional()
+  @FreeObjectWith({ workerRoutingStrategy: ROUTING_STRATEGIES, allowInSubagent: 'boolean' })
+  extra?: ToolOverride['extra'] | null;
+}
+
+export class SubagentConfigDto {
+  @ApiPropertyOptional({ description: 'whether the agent may have sub-agents at all', type: 'boolean', nullable: true, default: false, example: true })
+  @Optional()
+  @Flag()
+  enabled?: boolean | null;
+
+  @ApiPropertyOptional({ description: 'how many at once; handed through', type: 'integer', minimum: 1, maximum: 1000, nullable: true, default: 1, example: 2 })
+  @Optional()
+  @WholeNumber(1, 1000)
+  maxConcurrency?: number | null;
+
+  @ApiPropertyOptional({ description: 'what sub-agents may use; null = no ceiling, `[]` = nothing', type: [String], nullable: true, example: ['read_file'] })
+  @Optional()
+  @Texts()
+  allowedToolNames?: string[] | null;
+
+  @ApiPropertyOptional({ description: 'the agents that it may start', type: [String], nullable: true, example: ['explorer'] })
+  @Optional()
+  @Texts()
+  allowedPresetAgentIds?: string[] | null;
+}
+
+export class SkillDto {
+  @ApiProperty({ description: 'the name of the bound skill', example: 'report' })
+  @Line(200)
+  name!: string;
+
+  @ApiProperty({ description: 'its kind, as tools require it', example: 'compute' })
+  @Line(200)
+  entry!: string;
+}
+
+/** A document of the new form, or of the old one: `toolsets`, and `tools` with `disabled` alone. */
+export class AgentDocumentDto {
+  @ApiPropertyOptional({ description: 'the agent’s id; where it is sent it must be the one meant', example: 'researcher' })
+  @IsOptional()
+  @Line(128)
+  agentId?: string;
+
+  @ApiPropertyOptional({ description: 'a name for people; absent = the id', type: 'string', nullable: true, example: 'Researcher' })
+  @Optional()
+  @Text()
+  displayName?: string | null;
+
+  @ApiPropertyOptional({ description: 'what the agent has', type: AgentToolsDto, nullable: true, example: { inheritCoreTools: true, enabled: ['web_search'], disabled: [] } })
+  @Optional()
+  @ValidateNested({ message: '`tools` must be an object' })
+  @Type(() => AgentToolsDto)
+  tools?: AgentToolsDto | null;
+
+  @ApiPropertyOptional({ description: 'a ceiling: nothing outside it; null = none, `[]` = nothing', type: [String], nullable: true, example: null })
+  @Optional()
+  @Texts()
+  availableTools?: string[] | null;
+
+  @ApiPropertyOptional({ description: 'from tool names to what this agent sees differently', type: 'object', additionalProperties: true, nullable: true, example: { web_search: { promptHint: 'Cite every page.' } } })
+  @Optional()
+  @NamesTo(() => ToolOverrideDto)
+  toolOverrides?: Record<string, ToolOverrideDto | null> | null;
+
+  @ApiPropertyOptional({ description: 'what the agent may start', type: SubagentConfigDto, nullable: true, example: { enabled: true, allowedPresetAgentIds: ['explorer'] } })
+  @Optional()
+  @ValidateNested({ message: '`subagentConfig` must be an object' })
+  @Type(() => SubagentConfigDto)
+  subagentConfig?: SubagentConfigDto | null;
+
+  @ApiPropertyOptional({ description: 'bound skills', type: [SkillDto], nullable: true, example: [{ name: 'report', entry: 'compute' }] })
+  @Optional()
+  @IsArray({ message: '`skills` must be a list' })
+  @ValidateNested({ each: true, message: '`skills` must be a list of objects' })
+  @Type(() => SkillDto)
+  skills?: SkillDto[] | null;
+
+  @ApiPropertyOptional({ description: 'of the old form: groups that were enabled as a whole; read once, when the document is converted', type: [String], nullable: true, example: ['mysql'] })
+  @Optional()
+  @Texts()
+  toolsets?: string[] | null;
+
+  @ApiPropertyOptional({ description: 'as it was read; ignored', example: 'native', type: 'string', nullable: true })
+  @Allow()
+  origin?: unknown;
+
+  @ApiPropertyOptional({ description: 'as it was read; ignored', example: '2026-11-30T09:15:00.000Z', type: 'string', nullable: true })
+  @Allow()
+  updatedAt?: unknown;
+}
+
+export class ImportedDocumentDto extends AgentDocumentDto {
+  @ApiProperty({ description: 'the agent’s id', example: 'researcher' })
+  @Line(128)
+  declare agentId: string;
+}
+
+export class ImportDto {
+  @ApiPropertyOptional({ description: 'tells what would happen and writes nothing', type: 'boolean', nullable: true, default: false, example: true })
+  @Optional()
+  @Flag()
+  dryRun?: boolean | null;
+
+  @ApiPropertyOptional({ description: 'drops toolsets that are not known, with a warning, instead of blocking their agent', type: 'boolean', nullable: true, default: false, example: false })
+  @Optional()
+  @Flag()
+  force?: boolean | null;
+
+  @ApiProperty({ description: 'documents of either form; each overwrites its agent', type: [ImportedDocumentDto], example: [{ agentId: 'dba', toolsets: ['mysql'], tools: { disabled: [] } }] })
+  @IsArray({ message: '`agents` must be a list' })
+  @ValidateNested({ each: true, message: '`agents` must be a list of objects' })
+  @Type(() => ImportedDocumentDto)
+  agents!: ImportedDocumentDto[];
+}
+
+export class PutAgentQueryDto {
+  @ApiPropertyOptional({ description: 'for a document of the old form: drops toolsets that are not known instead of refusing', enum: ['true', 'false'], example: 'false' })
+  @IsOptional()
+  @OneOf(['true', 'false'])
+  force?: string;
+}
+
+class SavedToolsDto {
+  @ApiProperty({ description: 'whether the core tools come by themselves', example: true })
+  inheritCoreTools!: boolean;
+
+  @ApiProperty({ description: 'tools that the agent has beside the core ones', type: [String], example: ['web_search'] })
+  enabled!: string[];
+
+  @ApiProperty({ description: 'tools that are closed for the agent', type: [String], example: [] })
+  disabled!: string[];
+}
+
+class SavedSubagentConfigDto {
+  @ApiProperty({ description: 'whether the agent may have sub-agents at all', example: false })
+  enabled!: boolean;
+
+  @ApiProperty({ description: 'how many at once', type: 'integer', example: 1 })
+  maxConcurrency!: number;
+
+  @ApiProperty({ description: 'what sub-agents may use; null = no ceiling', type: [String], nullable: true, example: null })
+  allowedToolNames!: string[] | null;
+
+  @ApiProperty({ description: 'the agents that it may start', type: [String], example: [] })
+  allowedPresetAgentIds!: string[];
+}
+
+/** A document in its normal form. */
+export class AgentDto {
+  @ApiProperty({ description: 'the agent’s id', example: 'researcher' })
+  agentId!: string;
+
+  @ApiProperty({ description: 'a name for people', example: 'Researcher' })
+  displayName!: string;
+
+  @ApiProperty({ description: 'what the agent has', type: SavedToolsDto })
+  tools!: SavedToolsDto;
+
+  @ApiProperty({ description: 'a ceiling: nothing outside it; null = none', type: [String], nullable: true, example: null })
+  availableTools!: string[] | null;
+
+  @ApiProperty({ description: 'from tool names to what this agent sees differently', type: 'object', additionalProperties: true, example: { web_search: { promptHint: 'Cite every page.' } } })
+  toolOverrides!: object;
+
+  @ApiProperty({ description: 'what the agent may start', type: SavedSubagentConfigDto })
+  subagentConfig!: SavedSubagentConfigDto;
+
+  @ApiProperty({ description: 'bound skills', type: [SkillDto] })
+  skills!: SkillDto[];
+
+  @ApiPropertyOptional({ description: 'of the old form, retained beside the new one; decides nothing', type: [String], example: ['web'] })
+  toolsets?: string[];
+
+  @ApiProperty({ description: '`legacy` until the first save that changes something', enum: ['native', 'legacy'], example: 'native' })
+  origin!: string;
+
+  @ApiProperty({ description: 'when it changed last', example: '2026-11-30T09:15:00.000Z', format: 'date-time' })
+  updatedAt!: string;
+}
+
+export class SavedAgentDto extends AgentDto {
+  @ApiProperty({ description: 'names that are not known and entries that do nothing', type: [WarningDto] })
+  warnings!: WarningDto[];
+
+  @ApiPropertyOptional({ description: 'for a document of the old form: tools that the agent has now and had not by the old rule', type: [String], example: ['todo_create'] })
+  added?: string[];
+
+  @ApiPropertyOptional({ description: 'for a document of the old form: tools that the agent had by the old rule and has not now', type: [String], example: [] })
+  removed?: string[];
+}
+
+export class AgentPageDto {
+  @ApiProperty({ description: 'by `agentId`', type: [AgentDto] })
+  items!: AgentDto[];
+
+  @ApiProperty({ description: 'for the next page; null at the end', type: 'string', nullable: true, example: null })
+  nextCursor!: string | null;
+}
+
+export class ImportResultDto {
+  @ApiProperty({ description: 'the agent’s id', example: 'dba' })
+  agentId!: string;
+
+  @ApiProperty({ description: 'what happened, or in a dry run would', enum: ['imported', 'unchanged', 'blocked'], example: 'imported' })
+  status!: string;
+
+  @ApiProperty({ description: 'the document afterwards; null for a blocked agent that is not there', type: PartialType(AgentDto), nullable: true })
+  document!: Partial<AgentDto> | null;
+
+  @ApiProperty({ description: 'tools that the agent has now and had not by the old rule', type: [String], example: ['todo_create'] })
+  added!: string[];
+
+  @ApiProperty({ description: 'tools that the agent had by the old rule and has not now', type: [String], example: [] })
+  removed!: string[];
+
+  @ApiProperty({ description: 'names that are not known and entries that do nothing', type: [WarningDto] })
+  warnings!: WarningDto[];
+}
+
+export class ImportAnswerDto {
+  @ApiProperty({ description: 'the revision afterwards: one more for each agent that changed', type: 'integer', example: 9 })
+  revision!: number;
+
+  @ApiProperty({ description: 'in the order of the request', type: [ImportResultDto] })
+  results!: ImportResultDto[];
+}

@@ -1,0 +1,102 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { AgentDocumentInput, AgentRecord } from '../core/agent-document.js';
+import { byText, mergePatch } from '../core/json.js';
+import type { JsonObject } from '../core/json.js';
+import type { Committed, GovernanceUnit } from '../governance/governance.store.js';
+import { GovernanceStore } from '../governance/governance.store.js';
+import type { Limits } from '../platform/config/config.js';
+import { LIMITS } from '../platform/config/limits.token.js';
+import { AppError } from '../platform/errors/app-error.js';
+import { requireMatch } from '../platform/http/etag.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import { PolicyViews } from '../policy/policy-views.js';
+import type { SaveOptions, Saved } from './agent-writer.js';
+import { saveDocument } from './agent-writer.js';
+
+/** A document as it was sent, its shape checked. */
+export type DocumentInput = AgentDocumentInput & JsonObject;
+
+export interface Put extends Saved {
+  readonly created: boolean;
+}
+
+const notFound = (agentId: string): AppError => new AppError('AGENT_NOT_FOUND', `there is no agent \`${agentId}\``);
+
+@Injectable()
+export class AgentsService {
+  constructor(
+    private readonly governance: GovernanceStore,
+    private readonly views: PolicyViews,
+    @Inject(LIMITS) private readonly limits: Limits,
+  ) {}
+
+  async get(tenant: TenantId, agentId: string): Promise<AgentRecord> {
+    const agent = (await this.views.fresh(tenant)).agents.get(agentId);
+    if (agent === undefined) throw notFound(agentId);
+    return agent.record;
+  }
+
+  /** By `agentId`, those after `after`. */
+  async list(tenant: TenantId, after: string | null, limit: number): Promise<readonly AgentRecord[]> {
+    const { agents } = await this.views.fresh(tenant);
+    const found = [...agents.values()].filter(({ agentId }) => after === null || byText(agentId, after) > 0);
+    return found.sort((a, b) => byText(a.agentId, b.agentId)).slice(0, limit).map(({ record }) => record);
+  }
+
+  put(tenant: TenantId, agentId: string, ifMatch: string | undefined, input: DocumentInput, force: boolean): Promise<Committed<Put>> {
+    return this.governance.write(tenant, async (unit) => {
+      const before = await unit.findAgent(agentId);
+      if (before !== null) requireMatch(ifMatch, before.revision);
+      else await this.admit(unit, ifMatch);
+      return { ...(await saveOrRefuse(unit, agentId, input, force)), created: before === null };
+    });
+  }
+
+  patch(tenant: TenantId, agentId: string, ifMatch: string | undefined, patch: JsonObject): Promise<Committed<Saved>> {
+    return this.governance.write(tenant, async (unit) => {
+      const before = await unit.findAgent(agentId);
+      if (before === null) throw notFound(agentId);
+      requireMatch(ifMatch, before.revision);
+      return saveOrRefuse(unit, agentId, mergePatch(before.document, patch) as DocumentInput, false);
+    });
+  }
+
+  delete(tenant: TenantId, agentId: string): Promise<Committed<void>> {
+    return this.governance.write(tenant, async (unit) => {
+      if ((await unit.findAgent(agentId)) === null) throw notFound(agentId);
+      await unit.deleteAgent(agentId);
+    });
+  }
+
+  /** Each agent by itself: a blocked one leaves the others alone. One transaction, one revision for each that changes. */
+  import(tenant: TenantId, documents: readonly (DocumentInput & { readonly agentId: string })[], options: SaveOptions): Promise<Committed<readonly (Saved & { agentId: string })[]>> {
+    requireDistinct(documents.map(({ agentId }) => agentId));
+    return this.governance.write(tenant, async (unit) => {
+      const results: (Saved & { agentId: string })[] = [];
+      for (const document of documents) results.push({ agentId: document.agentId, ...(await saveDocument(unit, document.agentId, document, options)) });
+      if ((await unit.countAgents()) > this.limits.agents) throw tooMany(this.limits.agents);
+      return results;
+    });
+  }
+
+  private async admit(unit: GovernanceUnit, ifMatch: string | undefined): Promise<void> {
+    if (ifMatch !== undefined) throw new AppError('PRECONDITION_FAILED', 'there is no such agent to match');
+    if ((await unit.countAgents()) >= this.limits.agents) throw tooMany(this.limits.agents);
+  }
+}
+
+async function saveOrRefuse(unit: GovernanceUnit, agentId: string, input: DocumentInput, force: boolean): Promise<Saved> {
+  const saved = await saveDocument(unit, agentId, input, { dryRun: false, force });
+  if (saved.status === 'blocked') throw new AppError('UNKNOWN_TOOLSET', saved.warnings.map(({ message }) => message).join('; '));
+  return saved;
+}
+
+const tooMany = (limit: number): AppError => new AppError('LIMIT_EXCEEDED', `a tenant may have ${limit} agents`);
+
+function requireDistinct(agentIds: readonly string[]): void {
+  const seen = new Set<string>();
+  for (const [i, agentId] of agentIds.entries()) {
+    if (seen.has(agentId)) throw new AppError('INVALID_REQUEST', `\`${agentId}\` stands twice in \`agents\``, [{ path: `/agents/${i}/agentId`, message: 'stands twice' }]);
+    seen.add(agentId);
+  }
+}

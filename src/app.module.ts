@@ -1,0 +1,85 @@
+import type { DynamicModule } from '@nestjs/common';
+import { Module } from '@nestjs/common';
+import { APP_FILTER, APP_GUARD, APP_PIPE, Reflector } from '@nestjs/core';
+import { AgentsController } from './agents/agents.controller.js';
+import { AgentsService } from './agents/agents.service.js';
+import { DecisionController } from './decision/decision.controller.js';
+import { DecisionService } from './decision/decision.service.js';
+import { RequestReader } from './decision/request-reader.js';
+import { Engines } from './engines/engines.js';
+import { LibraryEngines } from './engines/library-engines.js';
+import { GovernanceStore } from './governance/governance.store.js';
+import { PrismaGovernanceStore } from './governance/prisma-governance.store.js';
+import type { Config } from './platform/config/config.js';
+import { LIMITS } from './platform/config/limits.token.js';
+import { Database } from './platform/database/database.js';
+import { ProblemFilter } from './platform/http/problem.filter.js';
+import { StrictValidationPipe } from './platform/http/strict-validation.pipe.js';
+import { HealthController } from './platform/observability/health.controller.js';
+import type { Logger } from './platform/observability/logger.js';
+import { Metrics } from './platform/observability/metrics.js';
+import { Readiness } from './platform/observability/readiness.js';
+import { PolicyLoader } from './policy/policy.loader.js';
+import { PolicyViews } from './policy/policy-views.js';
+import { PrismaPolicyLoader } from './policy/prisma-policy.loader.js';
+import { SyncService } from './registry/sync.service.js';
+import { ToolsController } from './registry/tools.controller.js';
+import { ToolsService } from './registry/tools.service.js';
+import { ToolsetsController } from './registry/toolsets.controller.js';
+import { AccessGuard } from './tenancy/access.guard.js';
+import { Authenticator } from './tenancy/authenticator.js';
+import { KeyStore } from './tenancy/key.store.js';
+import { KeysController } from './tenancy/keys.controller.js';
+import { KeysService } from './tenancy/keys.service.js';
+import { PrismaKeyStore } from './tenancy/prisma-key.store.js';
+import { PrismaTenantStore } from './tenancy/prisma-tenant.store.js';
+import { SettingsController } from './tenancy/settings.controller.js';
+import { SettingsService } from './tenancy/settings.service.js';
+import { TenantStore } from './tenancy/tenant.store.js';
+import { TenantsController } from './tenancy/tenants.controller.js';
+import { TenantsService } from './tenancy/tenants.service.js';
+
+/** What the process brings along. */
+export interface AppParts {
+  readonly config: Config;
+  readonly platformKey: string;
+  readonly database: Database;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** The one composition root: nothing else names an adapter. */
+@Module({})
+export class AppModule {
+  static with({ config, platformKey, database, logger, metrics }: AppParts): DynamicModule {
+    const { limits, maxStalenessMs } = config;
+    return {
+      module: AppModule,
+      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, ToolsetsController, AgentsController, DecisionController],
+      providers: [
+        { provide: LIMITS, useValue: limits },
+        { provide: Database, useValue: database },
+        { provide: Metrics, useValue: metrics },
+        { provide: Readiness, useValue: new Readiness(database, metrics, maxStalenessMs) },
+        { provide: Engines, useClass: LibraryEngines },
+        { provide: RequestReader, useValue: new RequestReader(limits) },
+        { provide: TenantStore, useValue: new PrismaTenantStore(database) },
+        { provide: KeyStore, useValue: new PrismaKeyStore(database) },
+        { provide: PolicyLoader, useValue: new PrismaPolicyLoader(database) },
+        { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs), inject: [PolicyLoader] },
+        { provide: GovernanceStore, useFactory: (views: PolicyViews) => announcing(new PrismaGovernanceStore(database), views), inject: [PolicyViews] },
+        { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
+        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, DecisionService,
+        { provide: APP_GUARD, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
+        { provide: APP_PIPE, useValue: new StrictValidationPipe(limits) },
+        { provide: APP_FILTER, useValue: new ProblemFilter(logger) },
+      ],
+    };
+  }
+}
+
+/** A write is seen by the next decision of this process. */
+function announcing(store: GovernanceStore, views: PolicyViews): GovernanceStore {
+  store.onCommit((tenant) => views.noteCommit(tenant));
+  return store;
+}

@@ -1,0 +1,163 @@
+/** Per-agent configuration: what is saved, its one normal form, and the warnings that saving gives. */
+import type { Declaration, OverriddenExtra } from './catalog.js';
+import { isLocked } from './catalog.js';
+import { byText, isObject, unique } from './json.js';
+import type { JsonObject } from './json.js';
+
+export interface ToolOverride {
+  readonly promptHint?: string;
+  readonly description?: string;
+  readonly label?: string;
+  readonly extra?: OverriddenExtra;
+}
+
+export interface Skill {
+  readonly name: string;
+  readonly entry: string;
+}
+
+export interface SubagentConfig {
+  readonly enabled: boolean;
+  readonly maxConcurrency: number;
+  /** Null = no ceiling, `[]` = nothing. */
+  readonly allowedToolNames: readonly string[] | null;
+  readonly allowedPresetAgentIds: readonly string[];
+}
+
+export interface AgentTools {
+  readonly inheritCoreTools: boolean;
+  readonly enabled: readonly string[];
+  readonly disabled: readonly string[];
+}
+
+export interface AgentDocument {
+  readonly displayName: string;
+  readonly tools: AgentTools;
+  /** Null = no ceiling, `[]` = nothing outside it. It does not grant. */
+  readonly availableTools: readonly string[] | null;
+  readonly toolOverrides: Readonly<Record<string, ToolOverride>>;
+  readonly subagentConfig: SubagentConfig;
+  readonly skills: readonly Skill[];
+  /** Of the old form, retained where the new one is there too; decides nothing. */
+  readonly toolsets?: readonly string[];
+}
+
+/** `legacy` until the first save that changes something. */
+export type Origin = 'native' | 'legacy';
+
+/** An agent as it is stored. */
+export interface AgentRecord {
+  readonly agentId: string;
+  readonly document: AgentDocument;
+  readonly origin: Origin;
+  /** The raw legacy document that was converted last, or null. */
+  readonly legacy: JsonObject | null;
+  readonly revision: number;
+  /** RFC 3339, UTC. */
+  readonly updatedAt: string;
+}
+
+export interface Warning {
+  readonly code: 'UNKNOWN_TOOL' | 'UNKNOWN_AGENT' | 'IN_BOTH_LISTS' | 'NO_EFFECT' | 'UNKNOWN_TOOLSET' | 'CONFIRM_REMOVALS';
+  readonly message: string;
+  readonly name?: string;
+  readonly path?: string;
+}
+
+/** A document as it is sent, its shape checked: an absent or null member means the default. */
+type Loose<T> = { readonly [K in keyof T]?: (T[K] extends readonly unknown[] | null ? T[K] : T[K] extends JsonObject ? Loose<T[K]> : T[K]) | null };
+export type AgentDocumentInput = Loose<Omit<AgentDocument, 'toolOverrides'>> & {
+  readonly toolOverrides?: Readonly<Record<string, Loose<ToolOverride> | null>> | null;
+};
+
+/** The normal form: defaults filled in, repeats collapsed to the first, overrides without empty members. */
+export function normaliseDocument(agentId: string, input: AgentDocumentInput): AgentDocument {
+  const { tools, subagentConfig: sub } = input;
+  return {
+    displayName: input.displayName ?? agentId,
+    tools: {
+      inheritCoreTools: tools?.inheritCoreTools ?? true,
+      enabled: unique(tools?.enabled ?? []),
+      disabled: unique(tools?.disabled ?? []),
+    },
+    availableTools: input.availableTools ? unique(input.availableTools) : null,
+    toolOverrides: normaliseOverrides(input.toolOverrides ?? {}),
+    subagentConfig: {
+      enabled: sub?.enabled ?? false,
+      maxConcurrency: sub?.maxConcurrency ?? 1,
+      allowedToolNames: sub?.allowedToolNames ? unique(sub.allowedToolNames) : null,
+      allowedPresetAgentIds: unique(sub?.allowedPresetAgentIds ?? []),
+    },
+    skills: (input.skills ?? []).map(({ name, entry }) => ({ name, entry })),
+    ...(input.toolsets ? { toolsets: unique(input.toolsets) } : {}),
+  };
+}
+
+function normaliseOverrides(overrides: Readonly<Record<string, Loose<ToolOverride> | null>>): Record<string, ToolOverride> {
+  const kept = Object.entries(overrides).map(([name, override]) => [name, withoutNulls(override ?? {}) as ToolOverride] as const);
+  return Object.fromEntries(kept.filter(([, override]) => Object.keys(override).length > 0));
+}
+
+/** Drops null members and the objects that hold nothing then: they mean the same as absent ones. */
+export function withoutNulls<T extends object>(value: T): Partial<T> {
+  const pairs = Object.entries(value).map(([key, member]) => [key, isObject(member) ? withoutNulls(member) : (member as unknown)] as const);
+  return Object.fromEntries(pairs.filter(([, member]) => member !== null && !(isObject(member) && Object.keys(member).length === 0))) as Partial<T>;
+}
+
+/** What warnings need to know of the tenant. */
+export interface NamesKnown {
+  readonly tool: (name: string) => Declaration | undefined;
+  readonly agent: (agentId: string) => boolean;
+}
+
+/** Every name in the document that a tool is meant by, with the place of its list. */
+function namedTools(document: AgentDocument): (readonly [path: string, names: readonly string[]])[] {
+  return [
+    ['/tools/enabled', document.tools.enabled],
+    ['/tools/disabled', document.tools.disabled],
+    ['/availableTools', document.availableTools ?? []],
+    ['/toolOverrides', Object.keys(document.toolOverrides)],
+    ['/subagentConfig/allowedToolNames', document.subagentConfig.allowedToolNames ?? []],
+  ];
+}
+
+export const toolNamesIn = (document: AgentDocument): string[] => unique(namedTools(document).flatMap(([, names]) => names)).sort(byText);
+
+/** Names that are not known and entries that do nothing. Warnings never block and never widen. */
+export function documentWarnings(document: AgentDocument, known: NamesKnown): Warning[] {
+  return [...unknownNames(document, known), ...inBothLists(document), ...withoutEffect(document, known)];
+}
+
+function unknownNames(document: AgentDocument, known: NamesKnown): Warning[] {
+  const tools = namedTools(document).flatMap(([path, names]) =>
+    names.filter((name) => known.tool(name) === undefined).map((name) => ({ code: 'UNKNOWN_TOOL' as const, message: `no tool \`${name}\` is registered`, name, path })));
+  const agents = document.subagentConfig.allowedPresetAgentIds
+    .filter((agentId) => !known.agent(agentId))
+    .map((name) => ({ code: 'UNKNOWN_AGENT' as const, message: `there is no agent \`${name}\``, name, path: '/subagentConfig/allowedPresetAgentIds' }));
+  return [...tools, ...agents];
+}
+
+function inBothLists({ tools }: AgentDocument): Warning[] {
+  const disabled = new Set(tools.disabled);
+  return tools.enabled
+    .filter((name) => disabled.has(name))
+    .map((name) => ({ code: 'IN_BOTH_LISTS', message: `\`${name}\` is enabled and disabled: it stays closed`, name, path: '/tools' }));
+}
+
+function withoutEffect({ tools, toolOverrides }: AgentDocument, known: NamesKnown): Warning[] {
+  const idle = (name: string, path: string, message: string): Warning => ({ code: 'NO_EFFECT', message, name, path });
+  const enabled = tools.enabled.flatMap((name) => {
+    const tool = known.tool(name);
+    if (tool?.role === 'delegate') return [idle(name, '/tools/enabled', `\`${name}\` is granted by its target agent alone`)];
+    if (tool?.isCore && (tools.inheritCoreTools || isLocked(tool))) return [idle(name, '/tools/enabled', `\`${name}\` is a core tool and granted already`)];
+    return [];
+  });
+  const disabled = tools.disabled.flatMap((name) => {
+    const tool = known.tool(name);
+    return tool !== undefined && isLocked(tool) ? [idle(name, '/tools/disabled', `\`${name}\` is locked and can not be closed`)] : [];
+  });
+  const overrides = Object.entries(toolOverrides)
+    .filter(([, { extra }]) => extra?.allowInSubagent === true)
+    .map(([name]) => idle(name, '/toolOverrides', `\`allowInSubagent: true\` on \`${name}\` has no effect: an agent can only narrow`));
+  return [...enabled, ...disabled, ...overrides];
+}

@@ -1,0 +1,133 @@
+/** One decide call: every tool is judged once, and the answer is read off the verdicts. */
+import { stateOf } from './agent-state.js';
+import type { CatalogTool } from './catalog.js';
+import { isInternal } from './catalog.js';
+import type { DecidedTool, Decision, PromptHint, RendererBinding, RuntimeDiagnostic } from './decision.js';
+import { definitionOf, descriptionFor } from './definition.js';
+import { exposeAll } from './expose.js';
+import { emptyNameMap } from './json.js';
+import type { NameMap } from './json.js';
+import type { Subject, Verdict } from './pipeline.js';
+import { allowedInSubagents, judge, strategyOf } from './pipeline.js';
+import type { Language, Reason } from './reason.js';
+import { commonest, reasonOf, refuse } from './reason.js';
+import type { Include } from './request.js';
+import type { Route } from './route.js';
+import { profileOf } from './route.js';
+
+type Routed = Verdict & { readonly route: Route };
+
+const passed = ({ refusal }: Verdict): boolean => refusal === null;
+const isRouted = (verdict: Verdict): verdict is Routed => verdict.route !== null;
+
+/** Decides for the subject; `include` says what of the answer is wanted, never what is allowed. */
+export function decide(subject: Subject, include: ReadonlySet<Include>, language: Language): Decision {
+  const verdicts = subject.view.tools.map((tool) => judge(tool, subject));
+  const allowed = verdicts.filter(isRouted);
+  const offered = allowed.filter(passed).map(({ tool }) => tool);
+  const toolNames = offered.map(({ name }) => name);
+  return {
+    agentId: subject.agent.agentId,
+    revision: subject.view.revision,
+    allowedTools: allowed.map(({ tool }) => tool.name),
+    toolNames,
+    ...exposeAll(toolNames),
+    ...details({ subject, verdicts, allowed, offered }, include, language),
+    toolLoading: null,
+    ...(include.has('definitions') ? { definitions: offered.map((tool) => definitionOf(tool, subject)) } : {}),
+    nameMap: emptyNameMap(),
+    warnings: [],
+    emptyReason: toolNames.length > 0 ? null : emptyReason(verdicts),
+  };
+}
+
+interface Judged {
+  readonly subject: Subject;
+  readonly verdicts: readonly Verdict[];
+  readonly allowed: readonly Routed[];
+  readonly offered: readonly CatalogTool[];
+}
+
+function details(judged: Judged, include: ReadonlySet<Include>, language: Language): Partial<Decision> {
+  const { subject, allowed, offered } = judged;
+  const { agent } = subject;
+  return {
+    ...(include.has('tools') && { tools: offered.map((tool) => decidedTool(tool, subject)) }),
+    ...(include.has('promptHints') && { toolPromptHints: offered.flatMap((tool) => promptHint(tool, subject)) }),
+    ...(include.has('reasons') && { disabledReasons: disabledReasons(judged, language) }),
+    ...(include.has('profiles') && { effectiveRuntimeProfile: byName(allowed, ({ tool }) => profileOf(tool, strategyOf(tool, agent))) }),
+    ...(include.has('routes') && { toolRuntimeRoutes: byName(allowed, ({ route }) => route) }),
+    ...(include.has('subagent') && { effectiveSubagentAllowed: byName(allowed, ({ tool }) => subagentMayUse(tool, subject)) }),
+    ...(include.has('diagnostics') && { runtimeDiagnostic: byName(allowed, (verdict) => diagnosticOf(verdict, subject)) }),
+  };
+}
+
+function byName<T>(verdicts: readonly Routed[], value: (verdict: Routed) => T): NameMap<T> {
+  const map = emptyNameMap<T>();
+  for (const verdict of verdicts) map[verdict.tool.name] = value(verdict);
+  return map;
+}
+
+function decidedTool(tool: CatalogTool, subject: Subject): DecidedTool {
+  const { effective } = tool;
+  const base = descriptionFor(tool, subject);
+  return {
+    name: tool.name,
+    label: subject.agent.overrides.get(tool.name)?.label ?? effective.label,
+    description: subject.shows === 'intent' ? (effective.intent?.description ?? base) : base,
+    toolset: effective.toolset,
+    capability: effective.capability,
+    kind: effective.kind,
+    isCore: effective.isCore,
+    state: stateOf(tool, subject),
+    ...(effective.intent && { intent: { delegates: effective.intent.delegates } }),
+  };
+}
+
+/** The highest override that is set counts, even a blank one, which silences the hint. */
+function promptHint({ name, effective }: CatalogTool, { agent }: Subject): PromptHint[] {
+  if (!effective.supportsPromptHint) return [];
+  const hint = agent.overrides.get(name)?.promptHint ?? effective.promptHint ?? '';
+  return hint.trim() === '' ? [] : [{ toolName: name, hint }];
+}
+
+/** Registered tools that are not offered, internal ones left out, and selected names that nobody may know of. */
+function disabledReasons({ verdicts, subject }: Judged, language: Language): NameMap<Reason> {
+  const reasons = emptyNameMap<Reason>();
+  for (const { tool, refusal } of verdicts) {
+    if (refusal !== null && !isInternal(tool)) reasons[tool.name] = reasonOf(refusal, language);
+  }
+  for (const name of unknownSelected(subject)) reasons[name] = reasonOf(refuse('UNKNOWN_TOOL'), language);
+  return reasons;
+}
+
+function unknownSelected({ view, selected }: Subject): string[] {
+  return [...(selected ?? [])].filter((name) => {
+    const tool = view.byName.get(name);
+    return tool === undefined || isInternal(tool);
+  });
+}
+
+/** For the deciding agent as a parent: what its sub-agents could be given. */
+function subagentMayUse(tool: CatalogTool, { agent }: Subject): boolean {
+  const { subagentsOn, subagentTools } = agent;
+  return subagentsOn && tool.effective.status === 'enabled' && allowedInSubagents(tool, agent) && (subagentTools === null || subagentTools.has(tool.name));
+}
+
+const DEFAULT_RENDERER: RendererBinding = { key: 'default', binding: 'default', capabilities: [] };
+
+function diagnosticOf({ tool, route: { route, blockedReasons } }: Routed, { agent, context }: Subject): RuntimeDiagnostic {
+  const { renderer } = tool.effective;
+  return {
+    profile: profileOf(tool, strategyOf(tool, agent)),
+    route,
+    blockedReasons,
+    renderer: renderer === null ? DEFAULT_RENDERER : { key: renderer.key, binding: 'custom', capabilities: renderer.capabilities },
+    operations: context.operations,
+  };
+}
+
+function emptyReason(verdicts: readonly Verdict[]): Decision['emptyReason'] {
+  const codes = verdicts.flatMap(({ tool, refusal }) => (refusal === null || isInternal(tool) ? [] : [refusal.code]));
+  return commonest(codes) ?? 'EMPTY_CATALOG';
+}

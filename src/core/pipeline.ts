@@ -1,0 +1,191 @@
+/**
+ * The pipeline: one function a stage, in a fixed order, the first refusal wins (semantics, section 2).
+ * Every question about a tool (decide, check, preview, search) is answered by {@link judge}; there is no second place.
+ */
+import type { Capability, CatalogTool, RoutingStrategy } from './catalog.js';
+import { isInternal } from './catalog.js';
+import type { ConditionFacts, EvaluateCondition } from './engines.js';
+import type { PolicyAgent, PolicyView } from './policy-view.js';
+import { effectiveTargets } from './policy-view.js';
+import type { Refusal } from './reason.js';
+import { PARENT_SUBAGENTS_OFF, refuse } from './reason.js';
+import type { DecideContext, View } from './request.js';
+import type { Route, SessionFacts } from './route.js';
+import { routeOf, sessionFacts } from './route.js';
+
+/** For whom and in what context it is decided; the same for every tool of one request. */
+export interface Subject {
+  readonly view: PolicyView;
+  readonly agent: PolicyAgent;
+  /** The agent that started this one; null for a main agent. */
+  readonly parent: PolicyAgent | null;
+  /** 0 for a main agent. */
+  readonly depth: number;
+  readonly targets: ReadonlySet<string>;
+  readonly isPresetOfParent: boolean;
+  /** The parent in its own right, where a child may not exceed it; else null. */
+  readonly parentAsMain: Subject | null;
+  readonly context: DecideContext;
+  readonly session: SessionFacts | null;
+  readonly shows: View;
+  readonly selected: ReadonlySet<string> | null;
+  readonly facts: ConditionFacts;
+  readonly evaluate: EvaluateCondition;
+}
+
+export interface Verdict {
+  readonly tool: CatalogTool;
+  /** Null when the tool passes every stage. */
+  readonly refusal: Refusal | null;
+  /** Null unless stages 0 to 7 passed: then the tool is allowed by configuration. */
+  readonly route: Route | null;
+}
+
+/** Null lets the tool on to the next stage. */
+export type Stage = (tool: CatalogTool, subject: Subject) => Refusal | null;
+
+const pass = null;
+
+/** Stage 0: internal tools and those that their source took back. A name that is not registered never gets here. */
+export const registeredStage: Stage = (tool) => {
+  if (isInternal(tool)) return refuse('INTERNAL_TOOL');
+  return tool.record.available ? pass : refuse('TOOL_UNAVAILABLE');
+};
+
+/** Stage 1: the global stop beats everything below. */
+export const globalStage: Stage = ({ effective }) => (effective.status === 'disabled' ? refuse('GLOBALLY_DISABLED') : pass);
+
+/** Stage 2: core tools by inheritance, others by name, delegates by their target and by nothing else. */
+export const grantStage: Stage = (tool, { agent, targets }) => {
+  const { effective, locked, name } = tool;
+  if (effective.role === 'delegate') {
+    if (!agent.subagentsOn) return refuse('SUBAGENTS_OFF');
+    return effective.targetAgentId !== null && targets.has(effective.targetAgentId) ? pass : refuse('TARGET_NOT_AVAILABLE');
+  }
+  if (locked || (effective.isCore && agent.inheritsCore) || agent.enabled.has(name)) return pass;
+  return refuse(effective.isCore ? 'CORE_NOT_INHERITED' : 'NOT_ENABLED');
+};
+
+/** Stage 3: the agent's own closing of a tool. Deny beats allow; locked tools cannot be closed. */
+export const agentStage: Stage = ({ name, locked }, { agent }) => (agent.disabled.has(name) && !locked ? refuse('AGENT_DISABLED') : pass);
+
+/** Stage 4: ceilings, which only narrow and bind locked tools too. */
+export const boundaryStage: Stage = (tool, subject) => {
+  const { availableTools } = subject.agent;
+  if (availableTools !== null && !availableTools.has(tool.name)) return refuse('OUTSIDE_AVAILABLE_TOOLS');
+  return parentCeiling(tool, subject) ?? depthCeiling(tool, subject);
+};
+
+function parentCeiling(tool: CatalogTool, subject: Subject): Refusal | null {
+  const { parent } = subject;
+  if (parent === null) return pass;
+  if (!parent.subagentsOn) return PARENT_SUBAGENTS_OFF;
+  if (!subject.isPresetOfParent) return refuse('SUBAGENT_NOT_PRESET');
+  if (!allowedInSubagents(tool, parent)) return refuse('SUBAGENT_TOOL_NOT_ALLOWED');
+  if (parent.subagentTools !== null && !parent.subagentTools.has(tool.name)) return refuse('OUTSIDE_SUBAGENT_TOOLS');
+  if (subject.parentAsMain !== null && refusalByConfiguration(tool, subject.parentAsMain) !== null) return refuse('PARENT_LACKS_TOOL');
+  return pass;
+}
+
+/** By the tool's effective `allowInSubagent`, which a parent can narrow and never widen. */
+export const allowedInSubagents = ({ name, effective }: CatalogTool, parent: PolicyAgent): boolean =>
+  effective.extra.allowInSubagent && parent.overrides.get(name)?.extra?.allowInSubagent !== false;
+
+function depthCeiling({ effective: { role } }: CatalogTool, { depth, targets, view }: Subject): Refusal | null {
+  if (role === 'ordinary') return pass;
+  if (depth >= view.settings.maxSubagentDepth) return refuse('DEPTH_EXCEEDED');
+  return role === 'spawn' && targets.size === 0 ? refuse('NO_SPAWN_TARGETS') : pass;
+}
+
+/** Stage 5: what the model must be able to take in. No model means text only. */
+export const capabilityStage: Stage = ({ effective }, { context }) =>
+  modelHas(effective.capability, context.capabilities ?? []) ? pass : refuse('MODEL_LACKS_CAPABILITY');
+
+function modelHas(needed: Capability, capabilities: readonly string[]): boolean {
+  if (needed === 'text') return true;
+  return capabilities.includes('multimodal') || (needed === 'vision' && capabilities.includes('vision'));
+}
+
+/** Stage 6: null fits every scene, an empty list none, and no scene given fits only null. */
+export const sceneStage: Stage = ({ effective: { scenes } }, { context: { scene } }) =>
+  scenes === null || (scene !== null && scenes.includes(scene)) ? pass : refuse('SCENE_MISMATCH');
+
+/** Stage 7: the tool's own condition, its bound skill, then the view and the selection that the request asks for. */
+export const activationStage: Stage = ({ name, effective }, { agent, evaluate, facts, shows, selected }) => {
+  const { active, requiresSkillEntry, intent } = effective;
+  if (active !== null && !evaluate(active, facts)) return refuse('INACTIVE');
+  if (requiresSkillEntry !== null && !agent.skillEntries.has(requiresSkillEntry)) return refuse('SKILL_NOT_BOUND');
+  if (shows === 'intent' && (intent === null || (intent.when !== null && !evaluate(intent.when, facts)))) return refuse('NOT_AN_INTENT');
+  return selected !== null && !selected.has(name) ? refuse('NOT_SELECTED') : pass;
+};
+
+/** Stages 0 to 4: what governance and configuration say, whatever the turn's context. */
+const CONFIGURATION_STAGES: readonly Stage[] = [registeredStage, globalStage, grantStage, agentStage, boundaryStage];
+const CONTEXT_STAGES: readonly Stage[] = [capabilityStage, sceneStage, activationStage];
+
+function firstRefusal(stages: readonly Stage[], tool: CatalogTool, subject: Subject): Refusal | null {
+  for (const stage of stages) {
+    const refusal = stage(tool, subject);
+    if (refusal !== null) return refusal;
+  }
+  return pass;
+}
+
+export const refusalByConfiguration = (tool: CatalogTool, subject: Subject): Refusal | null => firstRefusal(CONFIGURATION_STAGES, tool, subject);
+
+/** Runs the whole pipeline for one tool. */
+export function judge(tool: CatalogTool, subject: Subject): Verdict {
+  const refusal = refusalByConfiguration(tool, subject) ?? firstRefusal(CONTEXT_STAGES, tool, subject);
+  if (refusal !== null) return { tool, refusal, route: null };
+  const route = routeOf(tool, strategyOf(tool, subject.agent), subject.session);
+  const blocked = route.blockedReasons[0];
+  return { tool, refusal: blocked === undefined ? pass : refuse(blocked), route };
+}
+
+/** Agent over governance over declaration. */
+export const strategyOf = ({ name, effective }: CatalogTool, agent: PolicyAgent): RoutingStrategy =>
+  agent.overrides.get(name)?.extra?.workerRoutingStrategy ?? effective.extra.workerRoutingStrategy;
+
+/** What a request narrows beyond its context. */
+export interface Narrowing {
+  readonly view: View;
+  readonly select: readonly string[] | null;
+}
+
+export const UNNARROWED: Narrowing = { view: 'all', select: null };
+
+export interface SubjectParts {
+  readonly view: PolicyView;
+  readonly agent: PolicyAgent;
+  readonly parent: PolicyAgent | null;
+  readonly context: DecideContext;
+  readonly narrowing: Narrowing;
+  readonly evaluate: EvaluateCondition;
+}
+
+export function subjectOf(parts: SubjectParts): Subject {
+  const { view, agent, parent, context, narrowing, evaluate } = parts;
+  const depth = parent === null ? 0 : (context.subagent?.depth ?? 0);
+  return {
+    view,
+    agent,
+    parent,
+    depth,
+    targets: new Set(effectiveTargets(view.agents, agent)),
+    isPresetOfParent: parent !== null && effectiveTargets(view.agents, parent).includes(agent.agentId),
+    parentAsMain: parent !== null && view.settings.childWithinParent ? subjectOf({ ...parts, agent: parent, parent: null }) : null,
+    context,
+    session: context.session && sessionFacts(context.session),
+    shows: narrowing.view,
+    selected: narrowing.select && new Set(narrowing.select),
+    facts: factsOf(context, depth),
+    evaluate,
+  };
+}
+
+const factsOf = ({ attributes, scene, capabilities }: DecideContext, depth: number): ConditionFacts => ({
+  attributes,
+  depth,
+  ...(scene === null ? {} : { scene }),
+  model: capabilities === null ? {} : { capabilities },
+});

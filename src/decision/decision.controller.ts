@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { CheckAnswer } from '../core/decision.js';
+import { DEFAULT_LIMITS } from '../platform/config/config.js';
+import { problemOf } from '../platform/errors/problem.js';
+import { ApiProblems, ETAG_HEADERS, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
+import { appErrorOf } from '../platform/http/problem.filter.js';
+import { languageOf } from '../platform/http/request-context.js';
+import { Metrics } from '../platform/observability/metrics.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import { Access, Tenant } from '../tenancy/access.js';
+import { BatchAnswerDto, CheckAnswerDto, DecisionDto } from './decision.dto.js';
+import type { AnsweredDecision } from './decision.service.js';
+import { DecisionService } from './decision.service.js';
+import { RequestReader } from './request-reader.js';
+import { batchSchema, checkSchema, decideSchema } from './request.schema.js';
+
+const LANGUAGE_NOTE = 'Messages are Chinese for `Accept-Language: zh`, else English. Scope `decide`.';
+
+@ApiTags('decisions')
+@Access({ anyOf: ['decide'] })
+@Controller('v1')
+export class DecisionController {
+  constructor(
+    private readonly decisions: DecisionService,
+    private readonly reader: RequestReader,
+    private readonly metrics: Metrics,
+  ) {}
+
+  @Post('decide')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Decide which tools an agent has in this turn', description: `Deterministic: the same revision and request give the same bytes. ${LANGUAGE_NOTE}` })
+  @ApiBody({ schema: decideSchema(DEFAULT_LIMITS) })
+  @ApiOkResponse({ description: 'the decision', type: DecisionDto, headers: { ...REVISION_HEADERS, ...ETAG_HEADERS } })
+  @ApiProblems('AGENT_NOT_FOUND', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
+  decide(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.measured(this.metrics.decideSeconds, tenant, async () => {
+      const language = languageOf(request);
+      const decision = await this.decisions.decide(tenant, this.reader.readDecide(body), language);
+      const etag = createHash('sha256').update(`${tenant} ${decision.revision} ${language} ${JSON.stringify(body)}`).digest('base64url');
+      send(reply, decision, { etag: `"${etag}"` });
+      return decision.toolNames.length === 0 ? 'empty' : 'ok';
+    });
+  }
+
+  @Post('decide/batch')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Decide many requests at once', description: `Each is answered in its place, the failed ones too. ${LANGUAGE_NOTE}` })
+  @ApiBody({ schema: batchSchema(DEFAULT_LIMITS) })
+  @ApiOkResponse({ description: 'the answers', type: BatchAnswerDto })
+  @ApiProblems('INVALID_REQUEST', 'LIMIT_EXCEEDED')
+  async batch(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest): Promise<object> {
+    const requests = this.reader.readBatch(body).map((item) => () => this.reader.readDecide(item));
+    const failed = (error: unknown): object => problemOf(appErrorOf(error), request.id);
+    return { results: await this.decisions.decideAll(tenant, requests, languageOf(request), failed) };
+  }
+
+  @Post('check')
+  @HttpCode(200)
+  @ApiOperation({ summary: 'Check one call before it is made', description: `Re-decides with the same function, then judges the arguments. Always 200 when the question can be answered. ${LANGUAGE_NOTE}` })
+  @ApiBody({ schema: checkSchema(DEFAULT_LIMITS) })
+  @ApiOkResponse({ description: 'the verdict', type: CheckAnswerDto, headers: REVISION_HEADERS })
+  @ApiProblems('AGENT_NOT_FOUND', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
+  check(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
+    return this.measured(this.metrics.checkSeconds, tenant, async () => {
+      const answer = await this.decisions.check(tenant, this.reader.readCheck(body), languageOf(request));
+      send(reply, answer, {});
+      return answer.allowed ? 'allowed' : 'refused';
+    });
+  }
+
+  private async measured(histogram: Metrics['decideSeconds'], tenant: TenantId, work: () => Promise<string>): Promise<void> {
+    const start = performance.now();
+    let outcome = 'failed';
+    try {
+      outcome = await work();
+    } catch (error) {
+      outcome = appErrorOf(error).code;
+      throw error;
+    } finally {
+      histogram.observe({ tenant, outcome }, (performance.now() - start) / 1000);
+    }
+  }
+}
+
+/** Bytes as they are, without a second look at them by the framework. */
+function send(reply: FastifyReply, answer: AnsweredDecision | CheckAnswer, headers: Record<string, string>): void {
+  void reply
+    .headers({ 'content-type': 'application/json; charset=utf-8', 'x-toolcrib-revision': String(answer.revision), ...headers })
+    .send(JSON.stringify(answer));
+}

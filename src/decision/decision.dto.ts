@@ -1,0 +1,237 @@
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import { CAPABILITIES, FILESYSTEMS, KINDS, ROUTING_STRATEGIES } from '../core/catalog.js';
+import { REASONS, STAGES } from '../core/reason.js';
+import { FieldFaultDto, ProblemDto } from '../platform/http/problem.dto.js';
+import { WarningDto } from '../platform/http/warning.dto.js';
+
+const CODES = Object.keys(REASONS);
+const STATES = ['globally_disabled', 'agent_disabled', 'default_enabled', 'agent_enabled', 'not_enabled'];
+
+export class IntentDto {
+  @ApiProperty({ description: 'the words that it may delegate to', type: [String], example: ['read'] })
+  delegates!: string[];
+}
+
+export class DecidedToolDto {
+  @ApiProperty({ description: 'the exact name', example: 'mysql_query' })
+  name!: string;
+
+  @ApiProperty({ description: 'a name for people', example: 'Database query' })
+  label!: string;
+
+  @ApiProperty({ description: 'what models read of the tool; in the view `intent` the words of the intent', example: 'Run one read-only SQL statement.' })
+  description!: string;
+
+  @ApiProperty({ description: 'the group for display', example: 'mysql' })
+  toolset!: string;
+
+  @ApiProperty({ description: 'what the model must be able to take in', enum: CAPABILITIES, example: 'text' })
+  capability!: string;
+
+  @ApiProperty({ description: 'whether it only reads', enum: KINDS, example: 'read' })
+  kind!: string;
+
+  @ApiProperty({ description: 'whether agents inherit it', example: false })
+  isCore!: boolean;
+
+  @ApiProperty({ description: 'why the agent has it', enum: STATES, example: 'agent_enabled' })
+  state!: string;
+
+  @ApiPropertyOptional({ description: 'there when it takes part in intent recognition', type: IntentDto })
+  intent?: IntentDto;
+}
+
+export class PromptHintDto {
+  @ApiProperty({ description: 'the tool', example: 'web_search' })
+  toolName!: string;
+
+  @ApiProperty({ description: 'a line for the system prompt', example: 'Cite every page.' })
+  hint!: string;
+}
+
+export class ReasonDto {
+  @ApiProperty({ description: 'the primary reason', enum: CODES, example: 'GLOBALLY_DISABLED' })
+  code!: string;
+
+  @ApiProperty({ description: 'the stage that refused', enum: STAGES, example: 'global' })
+  stage!: string;
+
+  @ApiProperty({ description: 'safe to show a model; Chinese for `Accept-Language: zh`', example: 'the tool is stopped for every agent' })
+  message!: string;
+}
+
+export class RuntimeProfileDto {
+  @ApiProperty({ description: 'what the tool does to files', enum: FILESYSTEMS, example: 'none' })
+  filesystem!: string;
+
+  @ApiProperty({ description: 'whether it runs commands', example: false })
+  shell!: boolean;
+
+  @ApiProperty({ description: 'whether it talks to the network', example: true })
+  network!: boolean;
+
+  @ApiProperty({ description: 'whether it only runs in the main process', example: true })
+  mainProcess!: boolean;
+
+  @ApiProperty({ description: 'execution backends', type: [String], example: ['local'] })
+  operations!: string[];
+
+  @ApiProperty({ description: 'agent over ops over source', enum: ROUTING_STRATEGIES, example: 'auto' })
+  workerRoutingStrategy!: string;
+}
+
+export class RouteDto {
+  @ApiProperty({ description: 'where the tool runs in this session', enum: ['worker-local', 'main-process-proxy', 'disabled'], example: 'main-process-proxy' })
+  route!: string;
+
+  @ApiProperty({ description: 'everything that blocks it, the primary reason first', enum: CODES, isArray: true, example: [] })
+  blockedReasons!: string[];
+}
+
+export class RendererDto {
+  @ApiProperty({ description: 'how a page shows its results', example: 'sql-table' })
+  key!: string;
+
+  @ApiProperty({ description: 'whether the source declared it', enum: ['custom', 'default'], example: 'custom' })
+  binding!: string;
+
+  @ApiProperty({ description: 'what the renderer can do', type: [String], example: ['table'] })
+  capabilities!: string[];
+}
+
+export class RuntimeDiagnosticDto {
+  @ApiProperty({ description: 'what the tool needs', type: RuntimeProfileDto })
+  profile!: RuntimeProfileDto;
+
+  @ApiProperty({ description: 'where it runs', enum: ['worker-local', 'main-process-proxy', 'disabled'], example: 'worker-local' })
+  route!: string;
+
+  @ApiProperty({ description: 'everything that blocks it', enum: CODES, isArray: true, example: [] })
+  blockedReasons!: string[];
+
+  @ApiProperty({ description: 'how a page shows its results', type: RendererDto })
+  renderer!: RendererDto;
+
+  @ApiProperty({ description: 'the execution backend that the context names', type: 'string', nullable: true, example: 'local' })
+  operations!: string | null;
+}
+
+export class DefinitionDto {
+  @ApiProperty({ description: 'the exact name', example: 'mysql_query' })
+  name!: string;
+
+  @ApiProperty({ description: 'what the model reads', example: 'Run one read-only SQL statement.' })
+  description!: string;
+
+  @ApiProperty({ description: 'the JSON Schema of its arguments', type: 'object', additionalProperties: true, example: { type: 'object', properties: { sql: { type: 'string' } }, required: ['sql'] } })
+  inputSchema!: object;
+}
+
+const mapOf = (type: new () => object) => ({ type: 'object', additionalProperties: { $ref: getSchemaPath(type) } }) as const;
+const DIAGNOSTIC = {
+  profile: { filesystem: 'none', shell: false, network: true, mainProcess: true, operations: ['local'], workerRoutingStrategy: 'auto' },
+  route: 'main-process-proxy',
+  blockedReasons: [],
+};
+
+@ApiExtraModels(ReasonDto, RuntimeProfileDto, RouteDto, RuntimeDiagnosticDto)
+export class DecisionDto {
+  @ApiProperty({ description: 'the agent', example: 'researcher' })
+  agentId!: string;
+
+  @ApiProperty({ description: 'the revision that it was decided from', type: 'integer', example: 7 })
+  revision!: number;
+
+  @ApiProperty({ description: '`stale` while the database can not be reached', enum: ['fresh', 'stale'], example: 'fresh' })
+  freshness!: string;
+
+  @ApiPropertyOptional({ description: 'how long ago a stale answer was certain to be current', type: 'integer', example: 1200 })
+  staleForMs?: number;
+
+  @ApiProperty({ description: 'allowed by configuration (stages 0 to 7)', type: [String], example: ['mysql_query', 'read_file'] })
+  allowedTools!: string[];
+
+  @ApiProperty({ description: 'allowed, and able to run in this session: what the agent has', type: [String], example: ['mysql_query', 'read_file'] })
+  toolNames!: string[];
+
+  @ApiProperty({ description: 'offered at once', type: [String], example: ['mysql_query', 'read_file'] })
+  initialTools!: string[];
+
+  @ApiProperty({ description: 'offered on demand', type: [String], example: [] })
+  searchableTools!: string[];
+
+  @ApiProperty({ description: 'loaders: there exactly when something is offered on demand', type: [String], example: [] })
+  loaderTools!: string[];
+
+  @ApiPropertyOptional({ description: 'the tools of `toolNames`', type: [DecidedToolDto] })
+  tools?: DecidedToolDto[];
+
+  @ApiPropertyOptional({ description: 'lines for the system prompt, of `toolNames` alone', type: [PromptHintDto] })
+  toolPromptHints?: PromptHintDto[];
+
+  @ApiPropertyOptional({ description: 'why each registered tool is not in `toolNames`', ...mapOf(ReasonDto), example: { run_shell: { code: 'GLOBALLY_DISABLED', stage: 'global', message: 'the tool is stopped for every agent' } } })
+  disabledReasons?: object;
+
+  @ApiPropertyOptional({ description: 'what each of `allowedTools` needs', ...mapOf(RuntimeProfileDto), example: { mysql_query: DIAGNOSTIC.profile } })
+  effectiveRuntimeProfile?: object;
+
+  @ApiPropertyOptional({ description: 'where each of `allowedTools` runs', ...mapOf(RouteDto), example: { mysql_query: { route: 'main-process-proxy', blockedReasons: [] } } })
+  toolRuntimeRoutes?: object;
+
+  @ApiPropertyOptional({ description: 'whether sub-agents of this agent could use each of `allowedTools`', type: 'object', additionalProperties: { type: 'boolean' }, example: { mysql_query: false } })
+  effectiveSubagentAllowed?: object;
+
+  @ApiPropertyOptional({ description: 'all about running each of `allowedTools`', ...mapOf(RuntimeDiagnosticDto), example: { mysql_query: { ...DIAGNOSTIC, renderer: { key: 'sql-table', binding: 'custom', capabilities: ['table'] }, operations: 'local' } } })
+  runtimeDiagnostic?: object;
+
+  @ApiProperty({ description: 'the loading state; null without one', type: 'object', additionalProperties: true, nullable: true, example: null })
+  toolLoading!: object | null;
+
+  @ApiPropertyOptional({ description: 'what a model is given', type: [DefinitionDto] })
+  definitions?: DefinitionDto[];
+
+  @ApiProperty({ description: 'from aliases in `definitions` to names; changed ones only', type: 'object', additionalProperties: { type: 'string' }, example: {} })
+  nameMap!: object;
+
+  @ApiProperty({ description: 'what the caller should know', type: [WarningDto] })
+  warnings!: WarningDto[];
+
+  @ApiProperty({ description: 'why `toolNames` is empty: the commonest reason; null when it is not', enum: [...CODES, 'EMPTY_CATALOG', null], nullable: true, type: 'string', example: null })
+  emptyReason!: string | null;
+}
+
+export class BatchItemDto {
+  @ApiPropertyOptional({ description: 'the decision', type: DecisionDto })
+  ok?: DecisionDto;
+
+  @ApiPropertyOptional({ description: 'why there is none', type: ProblemDto })
+  error?: ProblemDto;
+}
+
+export class BatchAnswerDto {
+  @ApiProperty({ description: 'in the order of the requests', type: [BatchItemDto] })
+  results!: BatchItemDto[];
+}
+
+export class CheckAnswerDto {
+  @ApiProperty({ description: 'whether the call may be made now', example: true })
+  allowed!: boolean;
+
+  @ApiProperty({ description: '`OK`, or the primary reason', enum: ['OK', ...CODES], example: 'OK' })
+  code!: string;
+
+  @ApiProperty({ description: 'the stage that refused; null when none did', enum: [...STAGES, null], nullable: true, type: 'string', example: null })
+  stage!: string | null;
+
+  @ApiProperty({ description: 'safe to show a model; Chinese for `Accept-Language: zh`', example: 'the tool may be called' })
+  message!: string;
+
+  @ApiProperty({ description: 'where it runs; null unless it is allowed by configuration', type: RouteDto, nullable: true })
+  route!: RouteDto | null;
+
+  @ApiProperty({ description: 'the revision that it was decided from', type: 'integer', example: 7 })
+  revision!: number;
+
+  @ApiPropertyOptional({ description: 'the faults of the arguments', type: [FieldFaultDto] })
+  errors?: FieldFaultDto[];
+}

@@ -1,0 +1,81 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { check } from '../core/check.js';
+import { decide } from '../core/decide.js';
+import type { CheckAnswer, Decision } from '../core/decision.js';
+import type { Narrowing, Subject } from '../core/pipeline.js';
+import { UNNARROWED, subjectOf } from '../core/pipeline.js';
+import type { PolicyAgent, PolicyView } from '../core/policy-view.js';
+import type { Language } from '../core/reason.js';
+import type { CheckInput, DecideContext, DecideInput } from '../core/request.js';
+import { readCheckRequest, readDecideRequest } from '../core/request.js';
+import { Engines } from '../engines/engines.js';
+import { AppError } from '../platform/errors/app-error.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import type { ServedView } from '../policy/policy-views.js';
+import { PolicyViews } from '../policy/policy-views.js';
+import type { WithMinRevision } from './request-reader.js';
+
+/** How old an answer may be, told with it. */
+export type Freshness = { readonly freshness: 'fresh' } | { readonly freshness: 'stale'; readonly staleForMs: number };
+
+export type AnsweredDecision = Decision & Freshness;
+
+@Injectable()
+export class DecisionService {
+  constructor(
+    private readonly views: PolicyViews,
+    private readonly engines: Engines,
+  ) {}
+
+  /** Synchronous where the view is at hand, which is the common case. */
+  decide(tenant: TenantId, input: DecideInput & WithMinRevision, language: Language): AnsweredDecision | Promise<AnsweredDecision> {
+    return this.withView(tenant, input.minRevision, (served) => this.decideFrom(served, input, language));
+  }
+
+  check(tenant: TenantId, input: CheckInput & WithMinRevision, language: Language): CheckAnswer | Promise<CheckAnswer> {
+    return this.withView(tenant, input.minRevision, ({ view }) => {
+      const request = readCheckRequest(input);
+      return check(this.subject(view, request.agentId, request.context, UNNARROWED), request, this.engines.validateArguments, language);
+    });
+  }
+
+  /** Each in its place; a failed one leaves the others alone. Other requests get their turn in between. */
+  decideAll<T>(tenant: TenantId, requests: readonly (() => DecideInput & WithMinRevision)[], language: Language, failed: (error: unknown) => T): Promise<({ ok: AnsweredDecision } | { error: T })[]> {
+    return Promise.all(requests.map(async (request) => {
+      await nextTurn();
+      try {
+        return { ok: await this.decide(tenant, request(), language) };
+      } catch (error) {
+        return { error: failed(error) };
+      }
+    }));
+  }
+
+  private withView<T>(tenant: TenantId, minRevision: number | null | undefined, answer: (served: ServedView) => T): T | Promise<T> {
+    const hot = this.views.hot(tenant);
+    if (hot !== null && hot.revision >= (minRevision ?? 0)) return answer({ view: hot, staleForMs: 0 });
+    return this.views.get(tenant, minRevision ?? 0).then(answer);
+  }
+
+  private decideFrom({ view, staleForMs }: ServedView, input: DecideInput, language: Language): AnsweredDecision {
+    const request = readDecideRequest(input);
+    const subject = this.subject(view, request.agentId, request.context, { view: request.view, select: request.select });
+    const { agentId, revision, ...rest } = decide(subject, request.include, language);
+    const freshness: Freshness = staleForMs === 0 ? { freshness: 'fresh' } : { freshness: 'stale', staleForMs };
+    return { agentId, revision, ...freshness, ...rest };
+  }
+
+  private subject(view: PolicyView, agentId: string, context: DecideContext, narrowing: Narrowing): Subject {
+    const agent = view.agents.get(agentId);
+    if (agent === undefined) throw new AppError('AGENT_NOT_FOUND', `there is no agent \`${agentId}\``);
+    return subjectOf({ view, agent, parent: parentOf(view, context), context, narrowing, evaluate: this.engines.evaluateCondition });
+  }
+}
+
+function parentOf({ agents }: PolicyView, { subagent }: DecideContext): PolicyAgent | null {
+  if (subagent === null) return null;
+  const parent = agents.get(subagent.parentAgentId);
+  if (parent === undefined) throw new AppError('UNKNOWN_PARENT', `there is no agent \`${subagent.parentAgentId}\` to be the parent`);
+  return parent;
+}

@@ -1,0 +1,152 @@
+import type { AgentRecord } from '../core/agent-document.js';
+import type { Declaration, Governance, LoadingCategory, ToolRecord } from '../core/catalog.js';
+import type { Settings } from '../core/settings.js';
+import type { SyncPlan } from '../core/sync-plan.js';
+import type { Database, Transaction } from '../platform/database/database.js';
+import { Prisma } from '../platform/database/database.js';
+import { AppError } from '../platform/errors/app-error.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import type { AgentToSave, Committed, GovernanceUnit, StoredSettings } from './governance.store.js';
+import { GovernanceStore } from './governance.store.js';
+import { agentRecord, loadingCategory, settingsOf, toolRecord } from './record-mapper.js';
+
+interface TenantRow {
+  readonly revision: bigint;
+  readonly settings: unknown;
+  readonly settings_revision: bigint;
+}
+
+/** The lock is the tenant's own row: writers queue there, readers pass. */
+export class PrismaGovernanceStore extends GovernanceStore {
+  constructor(private readonly database: Database) {
+    super();
+  }
+
+  protected override transact<T>(tenant: TenantId, work: (unit: GovernanceUnit) => Promise<T>): Promise<Committed<T> & { changed: boolean }> {
+    return this.database.inTenant(tenant, async (tx) => {
+      const [row] = await tx.$queryRaw<TenantRow[]>`SELECT revision, settings, settings_revision FROM tenants WHERE id = ${tenant} FOR UPDATE`;
+      if (row === undefined) throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+      const unit = new PrismaGovernanceUnit(tx, tenant, row);
+      const result = await work(unit);
+      await unit.bump();
+      return { result, revision: unit.revision, changed: unit.changed };
+    });
+  }
+}
+
+const json = (value: unknown): Prisma.InputJsonValue => value as Prisma.InputJsonValue;
+
+class PrismaGovernanceUnit implements GovernanceUnit {
+  revision: number;
+  private readonly before: number;
+  private deletedRevision: number | null = null;
+  private newSettings: StoredSettings | null = null;
+
+  constructor(
+    private readonly tx: Transaction,
+    private readonly tenantId: TenantId,
+    private readonly row: TenantRow,
+  ) {
+    this.before = Number(row.revision);
+    this.revision = this.before;
+  }
+
+  get changed(): boolean {
+    return this.revision !== this.before;
+  }
+
+  settings(): StoredSettings {
+    return this.newSettings ?? { settings: settingsOf(this.row.settings), revision: Number(this.row.settings_revision) };
+  }
+
+  async catalog(): Promise<{ tools: ToolRecord[]; categories: LoadingCategory[] }> {
+    const { tenantId } = this;
+    const tools = await this.tx.tool.findMany({ where: { tenantId } });
+    const categories = await this.tx.loadingCategory.findMany({ where: { tenantId } });
+    return { tools: tools.map(toolRecord), categories: categories.map(loadingCategory) };
+  }
+
+  async tools(names: readonly string[]): Promise<ToolRecord[]> {
+    if (names.length === 0) return [];
+    return (await this.tx.tool.findMany({ where: { tenantId: this.tenantId, name: { in: [...names] } } })).map(toolRecord);
+  }
+
+  async findTool(name: string): Promise<ToolRecord | null> {
+    return (await this.tools([name]))[0] ?? null;
+  }
+
+  async findAgent(agentId: string): Promise<AgentRecord | null> {
+    const row = await this.tx.agent.findUnique({ where: { tenantId_agentId: { tenantId: this.tenantId, agentId } } });
+    return row && agentRecord(row);
+  }
+
+  async existingAgents(agentIds: readonly string[]): Promise<ReadonlySet<string>> {
+    if (agentIds.length === 0) return new Set();
+    const rows = await this.tx.agent.findMany({ where: { tenantId: this.tenantId, agentId: { in: [...agentIds] } }, select: { agentId: true } });
+    return new Set(rows.map(({ agentId }) => agentId));
+  }
+
+  countAgents(): Promise<number> {
+    return this.tx.agent.count({ where: { tenantId: this.tenantId } });
+  }
+
+  async saveSync(source: string, { declarations, missing, categories }: Pick<SyncPlan, 'declarations' | 'missing' | 'categories'>): Promise<void> {
+    this.next();
+    if (declarations.length > 0) await this.upsertTools(source, declarations);
+    if (missing.length > 0) {
+      await this.tx.tool.updateMany({ where: { tenantId: this.tenantId, name: { in: [...missing] } }, data: { available: false, revision: this.revision } });
+    }
+    if (categories === null) return;
+    await this.tx.loadingCategory.deleteMany({ where: { tenantId: this.tenantId, source } });
+    await this.tx.loadingCategory.createMany({ data: categories.map((category) => ({ ...category, source, tenantId: this.tenantId })) });
+  }
+
+  /** One statement, however many tools. An override is never touched. */
+  private async upsertTools(source: string, declarations: readonly Declaration[]): Promise<void> {
+    const names = declarations.map(({ name }) => name);
+    const texts = declarations.map((declaration) => JSON.stringify(declaration));
+    await this.tx.$executeRaw`
+      INSERT INTO tools (tenant_id, name, source, available, declaration, revision)
+      SELECT ${this.tenantId}, entry.name, ${source}, true, entry.declaration::json, ${this.revision}
+      FROM unnest(${names}::text[], ${texts}::text[]) AS entry (name, declaration)
+      ON CONFLICT (tenant_id, name) DO UPDATE SET available = true, declaration = excluded.declaration, revision = excluded.revision`;
+  }
+
+  async saveGovernance(name: string, governance: Governance): Promise<void> {
+    const where = { tenantId_name: { tenantId: this.tenantId, name } };
+    await this.tx.tool.update({ where, data: { governance: json(governance), revision: this.next() } });
+  }
+
+  async deleteTool(name: string): Promise<void> {
+    await this.tx.tool.delete({ where: { tenantId_name: { tenantId: this.tenantId, name } } });
+    this.deletedRevision = this.next();
+  }
+
+  async saveAgent({ agentId, document, origin, legacy }: AgentToSave): Promise<AgentRecord> {
+    const data = { document: json(document), origin, legacy: legacy === null ? Prisma.DbNull : json(legacy), revision: this.next(), updatedAt: new Date() };
+    const { tenantId } = this;
+    return agentRecord(await this.tx.agent.upsert({ where: { tenantId_agentId: { tenantId, agentId } }, create: { tenantId, agentId, ...data }, update: data }));
+  }
+
+  async deleteAgent(agentId: string): Promise<void> {
+    await this.tx.agent.delete({ where: { tenantId_agentId: { tenantId: this.tenantId, agentId } } });
+    this.deletedRevision = this.next();
+  }
+
+  async saveSettings(settings: Settings): Promise<void> {
+    this.newSettings = { settings, revision: this.next() };
+    await this.tx.tenant.update({ where: { id: this.tenantId }, data: { settings: json(settings), settingsRevision: this.revision }, select: { id: true } });
+  }
+
+  private next(): number {
+    this.revision += 1;
+    return this.revision;
+  }
+
+  /** Part of the same transaction: a bump that fails takes the writes with it. */
+  async bump(): Promise<void> {
+    if (!this.changed) return;
+    const deleted = this.deletedRevision === null ? {} : { deletedRevision: this.deletedRevision };
+    await this.tx.tenant.update({ where: { id: this.tenantId }, data: { revision: this.revision, ...deleted }, select: { id: true } });
+  }
+}

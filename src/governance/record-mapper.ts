@@ -1,0 +1,47 @@
+import type { AgentDocument, AgentRecord, Origin } from '../core/agent-document.js';
+import type { Declaration, Governance, LoadingCategory, ToolRecord } from '../core/catalog.js';
+import type { JsonObject } from '../core/json.js';
+import type { Settings } from '../core/settings.js';
+import { DEFAULT_SETTINGS } from '../core/settings.js';
+
+/** Rows as the database gives them. What stands in their JSON was checked and normalised when it was written. */
+export interface ToolRow {
+  readonly name: string;
+  readonly source: string;
+  readonly available: boolean;
+  readonly declaration: unknown;
+  readonly governance: unknown;
+  readonly revision: bigint;
+}
+
+export interface AgentRow {
+  readonly agentId: string;
+  readonly document: unknown;
+  readonly origin: string;
+  readonly legacy: unknown;
+  readonly revision: bigint;
+  readonly updatedAt: Date;
+}
+
+export const toolRecord = ({ name, source, available, declaration, governance, revision }: ToolRow): ToolRecord => ({
+  name,
+  source,
+  available,
+  declaration: declaration as Declaration,
+  governance: governance as Governance,
+  revision: Number(revision),
+});
+
+export const agentRecord = ({ agentId, document, origin, legacy, revision, updatedAt }: AgentRow): AgentRecord => ({
+  agentId,
+  document: document as AgentDocument,
+  origin: origin as Origin,
+  legacy: legacy as JsonObject | null,
+  revision: Number(revision),
+  updatedAt: updatedAt.toISOString(),
+});
+
+export const loadingCategory = ({ source, key, label, whenToUse, sort }: LoadingCategory): LoadingCategory => ({ source, key, label, whenToUse, sort });
+
+/** Settings are stored as they are set; what was never set has its default. */
+export const settingsOf = (stored: unknown): Settings => ({ ...DEFAULT_SETTINGS, ...(stored as Partial<Settings>) });

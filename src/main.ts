@@ -1,0 +1,56 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConfigError, parseConfig } from './platform/config/config.js';
+import type { Config } from './platform/config/config.js';
+import { migrate } from './platform/database/migrate.js';
+import { createLogger } from './platform/observability/logger.js';
+import { openDatabase, startService } from './service.js';
+
+/** `EX_CONFIG` of sysexits.h. */
+const EXIT_CONFIG = 78;
+const SHUTDOWN_MS = 10_000;
+
+function readConfig(): Config {
+  try {
+    return parseConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const mistake of error.mistakes) process.stderr.write(`toolcrib: ${mistake}\n`);
+    process.exit(EXIT_CONFIG);
+  }
+}
+
+async function runMigrations(config: Config): Promise<void> {
+  const { database, close } = await openDatabase(config);
+  const applied = await migrate(database.pool);
+  process.stdout.write(applied.length === 0 ? 'nothing to apply\n' : `applied ${applied.join(', ')}\n`);
+  await close();
+}
+
+async function serve(config: Config): Promise<void> {
+  const logger = createLogger(config.logLevel);
+  const service = await startService(config, logger);
+  if (service.platformKeyIsNew) process.stdout.write(`platform key (kept in ${config.dataDir}/platform-key): ${service.platformKey}\n`);
+  const stop = async (signal: string): Promise<void> => {
+    logger.info({ signal }, 'stopping');
+    const late = sleep(SHUTDOWN_MS, 'late', { ref: false });
+    const ended = await Promise.race([service.stop(), late]);
+    if (ended === 'late') logger.error('not everything could be finished in time');
+    process.exit(ended === 'late' ? 1 : 0);
+  };
+  process.once('SIGTERM', (signal) => void stop(signal));
+  process.once('SIGINT', (signal) => void stop(signal));
+}
+
+const config = readConfig();
+const [command = 'serve'] = process.argv.slice(2);
+try {
+  if (command === 'migrate') await runMigrations(config);
+  else if (command === 'serve') await serve(config);
+  else {
+    process.stderr.write(`toolcrib: unknown command \`${command}\`; there are \`serve\` and \`migrate\`\n`);
+    process.exitCode = 64;
+  }
+} catch (error) {
+  process.stderr.write(`toolcrib: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

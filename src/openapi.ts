@@ -1,0 +1,98 @@
+import type { INestApplication } from '@nestjs/common';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { isObject } from './core/json.js';
+import type { ErrorCode } from './platform/errors/app-error.js';
+import { byStatus, problemResponse } from './platform/http/api-problems.dto.js';
+
+const DESCRIPTION = `The one place that decides which tools an AI agent may see and call.
+
+Authorise with a key: a tenant's own, or the platform key together with \`X-Tenant-Id\`. Errors are \`application/problem+json\` (RFC 9457).
+A story to click through: make a tenant and a key, sync a catalog, save an agent, decide, close a tool, decide again.`;
+
+/** What any operation under \`/v1\` may answer. */
+const ALWAYS: readonly ErrorCode[] = ['TENANT_REQUIRED', 'UNAUTHENTICATED', 'FORBIDDEN', 'TENANT_NOT_FOUND', 'INTERNAL', 'DATABASE_UNAVAILABLE'];
+const WITH_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'INVALID_REQUEST', 'LIMIT_EXCEEDED'];
+const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
+
+type Json = Record<string, unknown>;
+
+/** The document of the running application: what Swagger shows, what is committed, and what the responses are tested against. */
+export function buildDocument(app: INestApplication): OpenAPIObject {
+  const builder = new DocumentBuilder()
+    .setTitle('Toolcrib')
+    .setDescription(DESCRIPTION)
+    .setVersion('1')
+    .setOpenAPIVersion('3.1.0')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'a key' }, 'key')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'a key' }, 'keyHeader')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Tenant-Id', description: 'the tenant that the platform key acts on' }, 'tenant')
+    .addTag('tenants', 'for the platform key alone')
+    .addTag('keys', 'a tenant’s keys')
+    .addTag('settings', 'a tenant’s settings')
+    .addTag('tools', 'what sources declare and ops override')
+    .addTag('agents', 'which tools each agent is given')
+    .addTag('decisions', 'what runtimes ask')
+    .addTag('health', 'for the platform that runs this');
+  const document = SwaggerModule.createDocument(app, builder.build());
+  for (const [path, item] of Object.entries(document.paths)) {
+    if (!path.startsWith('/v1/')) continue;
+    for (const method of METHODS) if (item[method] !== undefined) describeAccess(item[method] as unknown as Json, path.startsWith('/v1/tenants'));
+  }
+  closeRequestSchemas(document);
+  return toJsonSchema(document) as OpenAPIObject;
+}
+
+function describeAccess(operation: Json, platformOnly: boolean): void {
+  operation['security'] = platformOnly ? [{ key: [] }, { keyHeader: [] }] : [{ key: [] }, { keyHeader: [] }, { key: [], tenant: [] }];
+  const responses = operation['responses'] as Json;
+  const own = new Map(Object.entries(responses).map(([status, response]) => [status, codesIn(response)]));
+  const common = [...ALWAYS, ...(operation['requestBody'] === undefined ? [] : WITH_BODY)];
+  for (const [status, codes] of byStatus(common)) {
+    responses[status] = problemResponse([...new Set([...(own.get(String(status)) ?? []), ...codes])]);
+  }
+}
+
+/** The codes that a decorator named already, read back from its description. */
+const codesIn = (response: unknown): ErrorCode[] => {
+  const { description } = response as { description?: string };
+  return [...(description ?? '').matchAll(/`([A-Z_]+)`:/gu)].map(([, code]) => code as ErrorCode);
+};
+
+/** Bodies take no unknown members: the document says so too. */
+function closeRequestSchemas(document: OpenAPIObject): void {
+  const schemas = (document.components?.schemas ?? {}) as Record<string, Json>;
+  const queue = Object.values(document.paths).flatMap((item) => METHODS.map((method) => item[method]?.requestBody)).flatMap(referencesIn);
+  const seen = new Set<string>();
+  for (const name of queue) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const schema = schemas[name];
+    if (schema?.['type'] === 'object' && schema['additionalProperties'] === undefined) schema['additionalProperties'] = false;
+    queue.push(...referencesIn(schema));
+  }
+}
+
+function referencesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(referencesIn);
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => (key === '$ref' && typeof member === 'string' ? [member.replace('#/components/schemas/', '')] : referencesIn(member)));
+}
+
+/** OpenAPI 3.1 is JSON Schema: \`nullable\` becomes a type, and \`example\` stays what tools show. */
+function toJsonSchema(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toJsonSchema);
+  if (!isObject(value)) return value;
+  const { nullable, ...rest } = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, key === 'example' ? member : toJsonSchema(member)]));
+  if (nullable !== true) return nullable === undefined ? rest : { ...rest, nullable };
+  return withNull(rest);
+}
+
+function withNull(schema: Json): Json {
+  const { type, enum: values, $ref, allOf, description, example, ...rest } = schema;
+  if (type === undefined && ($ref !== undefined || allOf !== undefined)) {
+    return { description, ...(example === undefined ? {} : { example }), ...rest, anyOf: [$ref === undefined ? { allOf } : { $ref }, { type: 'null' }] };
+  }
+  const listed = Array.isArray(values) ? { enum: [...new Set([...(values as unknown[]), null])] } : {};
+  return { ...schema, ...listed, type: typeof type === 'string' ? [type, 'null'] : type };
+}

@@ -1,0 +1,104 @@
+/** What the process is told by its environment, parsed once at start. */
+export interface Config {
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Null: the embedded database in `dataDir`. */
+  readonly databaseUrl: string | null;
+  readonly dataDir: string;
+  /** Null in embedded mode alone: then a key is made once and kept in the data folder. */
+  readonly platformKey: string | null;
+  /** Milliseconds that an answer may be old while the database is away. */
+  readonly maxStalenessMs: number;
+  /** Whether migrations are applied at start. */
+  readonly migrate: boolean;
+  readonly logLevel: LogLevel;
+  readonly limits: Limits;
+}
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Beyond each a clear 413 or 422. */
+export interface Limits {
+  readonly tools: number;
+  readonly agents: number;
+  readonly schemaSize: number;
+  readonly expressionSize: number;
+  readonly syncBytes: number;
+  readonly bodyBytes: number;
+  readonly listLength: number;
+  readonly batchSize: number;
+  readonly jsonDepth: number;
+}
+
+/** The environment's name of each limit, with its default. */
+const LIMITS: Readonly<Record<keyof Limits, readonly [name: string, fallback: number]>> = {
+  tools: ['TOOLCRIB_MAX_TOOLS', 5_000],
+  agents: ['TOOLCRIB_MAX_AGENTS', 10_000],
+  schemaSize: ['TOOLCRIB_MAX_SCHEMA_BYTES', 64 * 1024],
+  expressionSize: ['TOOLCRIB_MAX_EXPRESSION_BYTES', 2_048],
+  syncBytes: ['TOOLCRIB_MAX_SYNC_BYTES', 32 * 1024 * 1024],
+  bodyBytes: ['TOOLCRIB_MAX_BODY_BYTES', 256 * 1024],
+  listLength: ['TOOLCRIB_MAX_LIST_LENGTH', 5_000],
+  batchSize: ['TOOLCRIB_MAX_BATCH', 100],
+  jsonDepth: ['TOOLCRIB_MAX_JSON_DEPTH', 64],
+};
+
+export const DEFAULT_LIMITS = Object.fromEntries(Object.entries(LIMITS).map(([limit, [, fallback]]) => [limit, fallback])) as unknown as Limits;
+
+const OTHER_NAMES = ['TOOLCRIB_DATA_DIR', 'TOOLCRIB_PLATFORM_KEY', 'TOOLCRIB_MAX_STALENESS_MS', 'TOOLCRIB_MIGRATE'];
+const KNOWN = new Set([...OTHER_NAMES, ...Object.values(LIMITS).map(([name]) => name)]);
+
+/** All that is wrong with the environment, a line each. A line names the key and never its value. */
+export class ConfigError extends Error {
+  constructor(readonly mistakes: readonly string[]) {
+    super(mistakes.join('\n'));
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Throws {@link ConfigError} with every mistake at once. An empty value counts as unset. */
+export function parseConfig(environment: Environment): Config {
+  const mistakes: string[] = [];
+  const read = (name: string): string | null => environment[name]?.trim() || null;
+  const integer = (name: string, fallback: number, min: number, max: number): number => {
+    const text = read(name);
+    if (text === null) return fallback;
+    if (/^\d+$/u.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
+    mistakes.push(`${name} must be a whole number from ${min} to ${max}`);
+    return fallback;
+  };
+  const oneOf = <T extends string>(name: string, allowed: readonly T[], fallback: T): T => {
+    const text = read(name);
+    const found = allowed.find((value) => value === (text ?? fallback));
+    if (found === undefined) mistakes.push(`${name} must be one of ${allowed.join(', ')}`);
+    return found ?? fallback;
+  };
+  const config: Config = {
+    host: read('HOST') ?? '127.0.0.1',
+    port: integer('PORT', 3000, 0, 65_535),
+    databaseUrl: read('DATABASE_URL'),
+    dataDir: read('TOOLCRIB_DATA_DIR') ?? '.toolcrib',
+    platformKey: read('TOOLCRIB_PLATFORM_KEY'),
+    maxStalenessMs: integer('TOOLCRIB_MAX_STALENESS_MS', 30_000, 0, 86_400_000),
+    migrate: oneOf('TOOLCRIB_MIGRATE', ['on', 'off'], 'on') === 'on',
+    logLevel: oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    limits: Object.fromEntries(Object.entries(LIMITS).map(([limit, [name, fallback]]) => [limit, integer(name, fallback, 1, 2 ** 31)])) as unknown as Limits,
+  };
+  mistakes.push(...crossFaults(config), ...unknownNames(environment));
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return config;
+}
+
+function crossFaults({ databaseUrl, platformKey }: Config): string[] {
+  const faults: string[] = [];
+  if (databaseUrl !== null && !/^postgres(?:ql)?:\/\//u.test(databaseUrl)) faults.push('DATABASE_URL must begin with postgres:// or postgresql://');
+  if (databaseUrl !== null && platformKey === null) faults.push('TOOLCRIB_PLATFORM_KEY is required with DATABASE_URL');
+  if (platformKey !== null && platformKey.length < 32) faults.push('TOOLCRIB_PLATFORM_KEY must have at least 32 characters');
+  return faults;
+}
+
+const unknownNames = (environment: Environment): string[] =>
+  Object.keys(environment).filter((name) => name.startsWith('TOOLCRIB_') && !KNOWN.has(name)).sort().map((name) => `${name} is not a known setting`);

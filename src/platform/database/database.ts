@@ -1,0 +1,80 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { AppError } from '../errors/app-error.js';
+import type { TenantId } from '../tenant-id.js';
+import { Prisma, PrismaClient } from './generated/client.js';
+
+export type Transaction = Prisma.TransactionClient;
+export { Prisma };
+
+/** Waiting for a connection, and for a whole transaction. */
+const MAX_WAIT_MS = 5_000;
+const TIMEOUT_MS = 60_000;
+
+export interface TransactionOptions {
+  /** Everything read is of one moment. */
+  readonly snapshot?: boolean;
+}
+
+/**
+ * The one road to PostgreSQL, embedded or not. Each transaction acts as a role that row-level security binds, for one
+ * tenant or for the platform; outside of a transaction nothing is readable.
+ */
+export class Database {
+  private readonly prisma: PrismaClient;
+  private ready = false;
+
+  constructor(readonly pool: pg.Pool) {
+    // A connection that breaks while idle is replaced by the pool at the next use; unheard, it would end the process.
+    pool.on('error', () => undefined);
+    this.prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  }
+
+  get isReady(): boolean {
+    return this.ready;
+  }
+
+  /** Called once the tables are there. */
+  markReady(): void {
+    this.ready = true;
+  }
+
+  /** Runs `work` in a transaction that sees this tenant's rows alone. */
+  inTenant<T>(tenant: TenantId, work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    return this.transact(async (tx) => {
+      await tx.$executeRaw`SELECT set_config('role', 'toolcrib_service', true), set_config('toolcrib.tenant_id', ${tenant}, true)`;
+      return work(tx);
+    }, options);
+  }
+
+  /** Runs `work` in a transaction that sees the list of tenants and nothing of theirs. */
+  asPlatform<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.transact(async (tx) => {
+      await tx.$executeRaw`SELECT set_config('role', 'toolcrib_platform', true)`;
+      return work(tx);
+    }, {});
+  }
+
+  private transact<T>(work: (tx: Transaction) => Promise<T>, { snapshot = false }: TransactionOptions): Promise<T> {
+    if (!this.ready) throw new AppError('DATABASE_UNAVAILABLE', 'the database is not there yet');
+    return this.prisma.$transaction(work, {
+      maxWait: MAX_WAIT_MS,
+      timeout: TIMEOUT_MS,
+      isolationLevel: snapshot ? Prisma.TransactionIsolationLevel.RepeatableRead : Prisma.TransactionIsolationLevel.ReadCommitted,
+    });
+  }
+
+  /** Whether a query gets through now. */
+  async ping(): Promise<void> {
+    await this.pool.query('SELECT 1');
+  }
+
+  async close(): Promise<void> {
+    this.ready = false;
+    await this.prisma.$disconnect();
+    await this.pool.end();
+  }
+}
+
+export const connectionPool = (databaseUrl: string): pg.Pool =>
+  new pg.Pool({ connectionString: databaseUrl, max: 10, connectionTimeoutMillis: 3_000, application_name: 'toolcrib', keepAlive: true });

@@ -1,0 +1,49 @@
+/** Every way in which a request can fail, with its status and title: the one error table. */
+export const ERRORS = {
+  INVALID_JSON: { status: 400, title: 'the body is not JSON' },
+  INVALID_QUERY: { status: 400, title: 'the query is not valid' },
+  INVALID_HEADER: { status: 400, title: 'a header is not valid' },
+  BAD_REQUEST: { status: 400, title: 'the request is not valid HTTP' },
+  TENANT_REQUIRED: { status: 400, title: 'no tenant is named' },
+  UNAUTHENTICATED: { status: 401, title: 'a valid key is needed' },
+  FORBIDDEN: { status: 403, title: 'the key may not do this' },
+  NOT_FOUND: { status: 404, title: 'there is no such thing' },
+  TENANT_NOT_FOUND: { status: 404, title: 'there is no such tenant' },
+  KEY_NOT_FOUND: { status: 404, title: 'there is no such key' },
+  TOOL_NOT_FOUND: { status: 404, title: 'there is no such tool' },
+  AGENT_NOT_FOUND: { status: 404, title: 'there is no such agent' },
+  TENANT_EXISTS: { status: 409, title: 'the tenant exists already' },
+  TOOL_AVAILABLE: { status: 409, title: 'the tool is still declared by its source' },
+  CONFIRM_REMOVALS: { status: 409, title: 'the sync would remove too much' },
+  UNKNOWN_TOOLSET: { status: 409, title: 'a toolset is not known' },
+  PRECONDITION_FAILED: { status: 412, title: 'the thing has changed since it was read' },
+  BODY_TOO_LARGE: { status: 413, title: 'the body is too large' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'the body must be application/json' },
+  INVALID_REQUEST: { status: 422, title: 'the body is not what the schema says' },
+  LIMIT_EXCEEDED: { status: 422, title: 'a limit is exceeded' },
+  UNKNOWN_PARENT: { status: 422, title: 'the parent agent is not known' },
+  IF_MATCH_REQUIRED: { status: 428, title: 'If-Match is missing' },
+  INTERNAL: { status: 500, title: 'something went wrong' },
+  DATABASE_UNAVAILABLE: { status: 503, title: 'the database can not be reached' },
+  TOO_STALE: { status: 503, title: 'what is known is too old to answer from' },
+  REVISION_NOT_REACHED: { status: 503, title: 'the revision is not reached yet' },
+} as const;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** Where in the body something is wrong (a JSON Pointer), and what. */
+export interface FieldFault {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A failure that the caller is told of. `detail` is lower case, without a full stop, with input in backticks. */
+export class AppError extends Error {
+  constructor(
+    readonly code: ErrorCode,
+    readonly detail: string,
+    readonly errors?: readonly FieldFault[],
+  ) {
+    super(`${code}: ${detail}`);
+  }
+}

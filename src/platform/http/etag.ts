@@ -1,0 +1,13 @@
+import { AppError } from '../errors/app-error.js';
+
+/** A governed thing's ETag: the revision at which it last changed. */
+export const etagOf = (revision: number): string => `"${revision}"`;
+
+/** Whether an `If-Match` list names the ETag. A weak one never matches. */
+const names = (ifMatch: string, etag: string): boolean => ifMatch.split(',').some((part) => part.trim() === etag || part.trim() === '*');
+
+/** Throws 428 without an `If-Match`, 412 with one that names another state. */
+export function requireMatch(ifMatch: string | undefined, revision: number): void {
+  if (ifMatch === undefined) throw new AppError('IF_MATCH_REQUIRED', 'send the `ETag` of your last reading as `If-Match`');
+  if (!names(ifMatch, etagOf(revision))) throw new AppError('PRECONDITION_FAILED', 'read it again and repeat the change on what is there now');
+}

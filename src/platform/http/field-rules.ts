@@ -1,0 +1,99 @@
+import { applyDecorators } from '@nestjs/common';
+import { Transform, plainToInstance } from 'class-transformer';
+import type { ValidationArguments } from 'class-validator';
+import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString, Matches, MaxLength, Min, Max, ValidateBy, validateSync } from 'class-validator';
+import { isObject } from '../../core/json.js';
+
+/** class-validator's rules as this service words them: null means absent wherever a member is optional. */
+
+const says = (rule: string) => ({ property }: ValidationArguments): string => `\`${property}\` must be ${rule}`;
+
+export const Optional = (): PropertyDecorator => IsOptional();
+
+export const Text = (): PropertyDecorator => IsString({ message: says('a string') });
+
+/** Not blank, no control characters, well-formed Unicode. */
+const LINE = /^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u;
+
+export const Line = (maxLength: number): PropertyDecorator =>
+  applyDecorators(
+    Matches(LINE, { message: says('a non-blank string without control characters') }),
+    MaxLength(maxLength, { message: says(`at most ${maxLength} characters long`) }),
+  );
+
+export const isLine = (text: string, maxLength: number): boolean => LINE.test(text) && text.length <= maxLength;
+
+export const Flag = (): PropertyDecorator => IsBoolean({ message: says('true or false') });
+
+export const WholeNumber = (min: number, max: number): PropertyDecorator =>
+  applyDecorators(IsInt({ message: says('a whole number') }), Min(min, { message: says(`at least ${min}`) }), Max(max, { message: says(`at most ${max}`) }));
+
+export const OneOf = (values: readonly string[]): PropertyDecorator => IsIn([...values], { message: says(`one of ${values.join(', ')}`) });
+
+export const ListOf = (values: readonly string[]): PropertyDecorator =>
+  applyDecorators(IsArray({ message: says('a list') }), IsIn([...values], { each: true, message: says(`a list of ${values.join(', ')}`) }));
+
+export const Texts = (): PropertyDecorator =>
+  applyDecorators(IsArray({ message: says('a list of strings') }), IsString({ each: true, message: says('a list of strings') }));
+
+/** Hands the member to its rules as it came: class-transformer would drop members called `constructor` or `__proto__`. */
+const AsGiven = (): PropertyDecorator => Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key]);
+
+export const FreeObject = (): PropertyDecorator =>
+  applyDecorators(AsGiven(), ValidateBy({ name: 'isObject', validator: { validate: isObject, defaultMessage: (args) => says('an object')(args as ValidationArguments) } }));
+
+/** What a known member of a free-form object must be: true or false, or one of some words. */
+export type MemberRule = 'boolean' | readonly string[];
+
+const memberFault = (rules: Readonly<Record<string, MemberRule>>, value: unknown): string | null => {
+  if (!isObject(value)) return 'an object';
+  for (const [member, rule] of Object.entries(rules)) {
+    const given = Object.hasOwn(value, member) ? (value[member] ?? null) : null;
+    const fits = given === null || (rule === 'boolean' ? typeof given === 'boolean' : typeof given === 'string' && rule.includes(given));
+    if (!fits) return `an object whose \`${member}\` is ${rule === 'boolean' ? 'true or false' : `one of ${rule.join(', ')}`}`;
+  }
+  return null;
+};
+
+/** An object whose known members are checked while others pass. */
+export const FreeObjectWith = (rules: Readonly<Record<string, MemberRule>>): PropertyDecorator =>
+  applyDecorators(
+    AsGiven(),
+    ValidateBy({
+      name: 'freeObjectWith',
+      validator: {
+        validate: (value: unknown) => memberFault(rules, value) === null,
+        defaultMessage: (args) => says(memberFault(rules, args?.value) ?? 'valid')(args as ValidationArguments),
+      },
+    }),
+  );
+
+const faultIn = (type: new () => object, value: unknown): string | null => {
+  if (!isObject(value)) return 'must be an object';
+  const [error] = validateSync(plainToInstance(type, value), { whitelist: true, forbidNonWhitelisted: true });
+  if (error === undefined) return null;
+  const [rule, message] = Object.entries(error.constraints ?? {})[0] ?? [];
+  return rule === undefined || rule === 'whitelistValidation' ? `has \`${error.property}\`, which is not a known member or not valid` : `: ${message}`;
+};
+
+const firstFault = (type: new () => object, value: unknown): string | null => {
+  if (!isObject(value)) return 'must be an object from names to values';
+  for (const [name, item] of Object.entries(value)) {
+    const fault = item === null ? null : faultIn(type, item);
+    if (fault !== null) return `\`${name}\` ${fault}`;
+  }
+  return null;
+};
+
+/** An object from names, whatever they are, to values of one class; null takes a name away. */
+export const NamesTo = (type: () => new () => object): PropertyDecorator =>
+  applyDecorators(
+    AsGiven(),
+    ValidateBy({
+      name: 'namesTo',
+      validator: {
+        validate: (value: unknown) => firstFault(type(), value) === null,
+        defaultMessage: (args) => `\`${args?.property}\`: ${firstFault(type(), args?.value) ?? 'not valid'}`,
+      },
+    }),
+  );

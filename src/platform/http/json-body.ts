@@ -1,0 +1,52 @@
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance } from 'fastify';
+import type { Limits } from '../config/config.js';
+import { AppError } from '../errors/app-error.js';
+
+/** The deepest nesting of objects and lists in a JSON text, found without parsing it. */
+export function jsonDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i += 1) {
+    const char = text.charCodeAt(i);
+    if (inString) {
+      if (char === 0x5c) i += 1;
+      else if (char === 0x22) inString = false;
+    } else if (char === 0x22) inString = true;
+    else if (char === 0x7b || char === 0x5b) deepest = Math.max(deepest, (depth += 1));
+    else if (char === 0x7d || char === 0x5d) depth -= 1;
+  }
+  return deepest;
+}
+
+/** An empty body is no body: what needs one says so by its own check. Members such as `__proto__` stay ordinary members. */
+export function parseJson(body: Buffer, maxDepth: number): unknown {
+  if (body.length === 0) return undefined;
+  if (!isUtf8(body)) throw new AppError('INVALID_JSON', 'the body is not UTF-8');
+  const text = body.toString('utf8');
+  if (jsonDepth(text) > maxDepth) throw new AppError('LIMIT_EXCEEDED', `the body is nested deeper than ${maxDepth} levels`);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new AppError('INVALID_JSON', 'the body is not JSON');
+  }
+}
+
+/** The one route that takes more than the usual. */
+export const SYNC_PATH = '/v1/tools/sync';
+
+/** Reads JSON bodies alone, each within its limit. */
+export function acceptJson(fastify: FastifyInstance, limits: Limits): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      done(null, parseJson(body as Buffer, limits.jsonDepth));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  fastify.addHook('onRoute', (route) => {
+    route.bodyLimit = route.url === SYNC_PATH ? limits.syncBytes : limits.bodyBytes;
+  });
+}

@@ -1,0 +1,54 @@
+import { Controller, Get, Header } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiProduces, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { Public } from '../http/public.decorator.js';
+import { ApiProblems } from '../http/api-problems.dto.js';
+import { Metrics } from './metrics.js';
+import type { ReadyState } from './readiness.js';
+import { Readiness } from './readiness.js';
+
+class LiveDto {
+  @ApiProperty({ description: 'the process answers', enum: ['live'], example: 'live' })
+  status!: string;
+}
+
+class ReadyDto {
+  @ApiProperty({ description: '`degraded` while decisions go on from what is known', enum: ['ready', 'degraded'], example: 'ready' })
+  status!: string;
+
+  @ApiProperty({ description: 'the database', enum: ['up', 'unreachable'], example: 'up' })
+  database!: string;
+}
+
+@ApiTags('health')
+@Public()
+@Controller()
+export class HealthController {
+  constructor(
+    private readonly readiness: Readiness,
+    private readonly metrics: Metrics,
+  ) {}
+
+  @Get('health/live')
+  @ApiOperation({ summary: 'Whether the process lives', description: 'Needs no key and no database.' })
+  @ApiOkResponse({ description: 'it does', type: LiveDto })
+  live(): LiveDto {
+    return { status: 'live' };
+  }
+
+  @Get('health/ready')
+  @ApiOperation({ summary: 'Whether requests should be sent here', description: 'Says which dependency is wrong, and recovers by itself.' })
+  @ApiOkResponse({ description: 'they should', type: ReadyDto })
+  @ApiProblems('DATABASE_UNAVAILABLE')
+  ready(): Promise<ReadyState> {
+    return this.readiness.check();
+  }
+
+  @Get('metrics')
+  @Header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
+  @ApiOperation({ summary: 'Metrics for Prometheus', description: 'Needs no key.' })
+  @ApiProduces('text/plain')
+  @ApiOkResponse({ description: 'the text exposition format', schema: { type: 'string', example: '# HELP toolcrib_database_up …' } })
+  scrape(): Promise<string> {
+    return this.metrics.registry.metrics();
+  }
+}

@@ -1,0 +1,192 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { PolicyView } from '../core/policy-view.js';
+import { applyDelta } from '../core/policy-view.js';
+import { AppError } from '../platform/errors/app-error.js';
+import type { Metrics } from '../platform/observability/metrics.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import type { PolicyLoader } from './policy.loader.js';
+
+/** A view is answered from without a look at the database for this long. */
+const FRESH_MS = 200;
+/** After a failed look the database is left alone for this long. */
+const RETRY_MS = 500;
+/** A look that takes longer counts as failed. The first reading of a tenant may be large, and there is nothing to answer from meanwhile. */
+const LOOK_TIMEOUT_MS = 3_000;
+const FIRST_LOAD_TIMEOUT_MS = 30_000;
+const MIN_REVISION_WAIT_MS = 2_000;
+const POLL_MS = 50;
+/** Tools and agents in all the views of the process; some 2 kB each. */
+const MAX_RECORDS = 200_000;
+
+/** Milliseconds that never jump. */
+export type MonotonicClock = () => number;
+
+export interface ServedView {
+  readonly view: PolicyView;
+  /** 0 for a fresh one, else how long ago it was certain to be current. */
+  readonly staleForMs: number;
+}
+
+interface Entry {
+  view: PolicyView | null;
+  /** When the last successful look began: the view holds all that had committed by then. */
+  checkedAt: number;
+  /** When a write of this process committed last: a look that began before it does not count. */
+  dirtyAt: number;
+  failedAt: number;
+  /** The look under way, and the one that begins when it ends. */
+  running: Promise<void> | null;
+  next: Promise<void> | null;
+}
+
+/**
+ * The compiled views of this process, one a tenant, each compiled once for a revision.
+ *
+ * INVARIANT (freshness): a view that is served as fresh holds every write that this process committed, and every write of
+ * other processes that committed more than {@link FRESH_MS} before.
+ */
+export class PolicyViews {
+  private readonly entries = new LRUCache<TenantId, Entry>({
+    maxSize: MAX_RECORDS,
+    sizeCalculation: ({ view }) => 1 + (view === null ? 0 : view.tools.length + view.agents.size),
+  });
+
+  constructor(
+    private readonly loader: PolicyLoader,
+    private readonly metrics: Metrics,
+    private readonly maxStalenessMs: number,
+    private readonly now: MonotonicClock = () => performance.now(),
+  ) {}
+
+  /** The view when it needs no look at the database, else null: the hot path. */
+  hot(tenant: TenantId): PolicyView | null {
+    const entry = this.entries.get(tenant);
+    return entry !== undefined && this.isFresh(entry) ? entry.view : null;
+  }
+
+  /** A view to decide from, at `minRevision` or later. */
+  async get(tenant: TenantId, minRevision = 0): Promise<ServedView> {
+    const served = await this.current(tenant);
+    return served.view.revision >= minRevision ? served : this.waitFor(tenant, minRevision);
+  }
+
+  /** A view that holds everything that had committed anywhere when it was asked for. */
+  async fresh(tenant: TenantId): Promise<PolicyView> {
+    const entry = this.entryOf(tenant);
+    await this.look(tenant, entry);
+    return this.viewOf(entry);
+  }
+
+  /** A write of this process has committed. */
+  noteCommit(tenant: TenantId): void {
+    const entry = this.entries.get(tenant);
+    if (entry !== undefined) entry.dirtyAt = this.now();
+  }
+
+  private async current(tenant: TenantId): Promise<ServedView> {
+    const entry = this.entryOf(tenant);
+    if (this.isFresh(entry)) return { view: this.viewOf(entry), staleForMs: 0 };
+    if (this.now() - entry.failedAt < RETRY_MS) return this.stale(tenant, entry);
+    try {
+      await this.look(tenant, entry);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'TENANT_NOT_FOUND') throw error;
+      return this.stale(tenant, entry);
+    }
+    return { view: this.viewOf(entry), staleForMs: 0 };
+  }
+
+  /** The bound on staleness is told, and nothing is answered beyond it. */
+  private stale(tenant: TenantId, { view, checkedAt }: Entry): ServedView {
+    if (view === null) throw new AppError('DATABASE_UNAVAILABLE', 'the database can not be reached, and nothing is known of this tenant yet');
+    const staleForMs = Math.max(1, Math.round(this.now() - checkedAt));
+    if (staleForMs > this.maxStalenessMs) throw new AppError('TOO_STALE', `the last reading is older than ${this.maxStalenessMs} ms`);
+    this.metrics.staleAnswers.inc({ tenant });
+    return { view, staleForMs };
+  }
+
+  private async waitFor(tenant: TenantId, minRevision: number): Promise<ServedView> {
+    const deadline = this.now() + MIN_REVISION_WAIT_MS;
+    while (this.now() < deadline) {
+      const view = await this.fresh(tenant).catch(() => null);
+      if (view !== null && view.revision >= minRevision) return { view, staleForMs: 0 };
+      await sleep(POLL_MS);
+    }
+    throw new AppError('REVISION_NOT_REACHED', `revision \`${minRevision}\` was not reached within ${MIN_REVISION_WAIT_MS} ms`);
+  }
+
+  private isFresh({ view, checkedAt, dirtyAt }: Entry): boolean {
+    return view !== null && checkedAt > dirtyAt && this.now() - checkedAt < FRESH_MS;
+  }
+
+  private viewOf({ view }: Entry): PolicyView {
+    if (view === null) throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+    return view;
+  }
+
+  private entryOf(tenant: TenantId): Entry {
+    const known = this.entries.get(tenant);
+    if (known !== undefined) return known;
+    const entry: Entry = { view: null, checkedAt: -Infinity, dirtyAt: -Infinity, failedAt: -Infinity, running: null, next: null };
+    this.entries.set(tenant, entry);
+    return entry;
+  }
+
+  /**
+   * One look at the database for all who wait. Who comes while one is under way shares the next: the running one may have
+   * begun before what the newcomer wants to see was written.
+   */
+  private look(tenant: TenantId, entry: Entry): Promise<void> {
+    if (entry.running === null) {
+      entry.running = this.load(tenant, entry).finally(() => {
+        entry.running = null;
+      });
+      return entry.running;
+    }
+    entry.next ??= entry.running.catch(() => undefined).then(() => {
+      entry.next = null;
+      return this.look(tenant, entry);
+    });
+    return entry.next;
+  }
+
+  private async load(tenant: TenantId, entry: Entry): Promise<void> {
+    const startedAt = this.now();
+    const before = entry.view;
+    try {
+      const delta = await withTimeout(this.loader.load(tenant, before), before === null ? FIRST_LOAD_TIMEOUT_MS : LOOK_TIMEOUT_MS);
+      this.metrics.policyLoads.inc({ outcome: delta === null ? 'missing' : delta === 'unchanged' ? delta : delta.complete ? 'complete' : 'delta' });
+      if (delta === null) return this.forget(tenant, entry);
+      if (delta !== 'unchanged') entry.view = applyDelta(before, delta);
+      entry.checkedAt = startedAt;
+      entry.failedAt = -Infinity;
+      if (delta !== 'unchanged') this.entries.set(tenant, entry);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'TENANT_NOT_FOUND') throw error;
+      this.metrics.policyLoads.inc({ outcome: 'failed' });
+      entry.failedAt = this.now();
+      throw error;
+    }
+  }
+
+  private forget(tenant: TenantId, entry: Entry): never {
+    entry.view = null;
+    this.entries.delete(tenant);
+    throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+  }
+}
+
+/** A hung database is a failed one. */
+async function withTimeout<T>(work: Promise<T>, milliseconds: number): Promise<T> {
+  const stop = new AbortController();
+  const late = sleep(milliseconds, undefined, { signal: stop.signal, ref: false }).then(() => {
+    throw new AppError('DATABASE_UNAVAILABLE', 'the database does not answer');
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    stop.abort();
+    late.catch(() => undefined);
+  }
+}

@@ -1,0 +1,67 @@
+import { Injectable } from '@nestjs/common';
+import { withoutNulls } from '../core/agent-document.js';
+import type { CatalogTool, Governance, ToolRecord } from '../core/catalog.js';
+import { catalogTool } from '../core/catalog.js';
+import { equalJson, mergePatch } from '../core/json.js';
+import type { ToolFilter, ToolsetCount } from '../core/tool-list.js';
+import { filterTools, toolsetsOf } from '../core/tool-list.js';
+import type { Committed, GovernanceUnit } from '../governance/governance.store.js';
+import { GovernanceStore } from '../governance/governance.store.js';
+import { AppError } from '../platform/errors/app-error.js';
+import { requireMatch } from '../platform/http/etag.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import { PolicyViews } from '../policy/policy-views.js';
+
+/** A value overrides, null takes the override back, absent leaves. */
+export type GovernancePatch = { readonly [K in keyof Governance]?: Governance[K] | null };
+
+const notFound = (name: string): AppError => new AppError('TOOL_NOT_FOUND', `there is no tool \`${name}\``);
+
+@Injectable()
+export class ToolsService {
+  constructor(
+    private readonly governance: GovernanceStore,
+    private readonly views: PolicyViews,
+  ) {}
+
+  /** By (effective `sort`, `name`). */
+  async list(tenant: TenantId, filter: ToolFilter): Promise<readonly CatalogTool[]> {
+    return filterTools((await this.views.fresh(tenant)).tools, filter);
+  }
+
+  async get(tenant: TenantId, name: string): Promise<CatalogTool> {
+    const tool = (await this.views.fresh(tenant)).byName.get(name);
+    if (tool === undefined) throw notFound(name);
+    return tool;
+  }
+
+  async toolsets(tenant: TenantId): Promise<readonly ToolsetCount[]> {
+    return toolsetsOf((await this.views.fresh(tenant)).tools);
+  }
+
+  async patch(tenant: TenantId, name: string, ifMatch: string | undefined, patch: GovernancePatch): Promise<Committed<CatalogTool>> {
+    return this.governance.write(tenant, async (unit) => {
+      const before = await find(unit, name);
+      requireMatch(ifMatch, before.revision);
+      const governance = withoutNulls(mergePatch(before.governance, patch) as Governance);
+      if (equalJson(before.governance, governance)) return catalogTool(before);
+      await unit.saveGovernance(name, governance);
+      return catalogTool({ ...before, governance, revision: unit.revision });
+    });
+  }
+
+  /** Only what its source gave up; its name may then go to another source. */
+  delete(tenant: TenantId, name: string): Promise<Committed<void>> {
+    return this.governance.write(tenant, async (unit) => {
+      const { available, source } = await find(unit, name);
+      if (available) throw new AppError('TOOL_AVAILABLE', `\`${name}\` is still declared by \`${source}\``);
+      await unit.deleteTool(name);
+    });
+  }
+}
+
+async function find(unit: GovernanceUnit, name: string): Promise<ToolRecord> {
+  const tool = await unit.findTool(name);
+  if (tool === null) throw notFound(name);
+  return tool;
+}

@@ -1,0 +1,83 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import { createApp } from './create-app.js';
+import type { Config } from './platform/config/config.js';
+import { embeddedPlatformKey } from './platform/config/platform-key.js';
+import { Database, connectionPool } from './platform/database/database.js';
+import type { EmbeddedDatabase } from './platform/database/embedded.js';
+import { migrate } from './platform/database/migrate.js';
+import type { Logger } from './platform/observability/logger.js';
+import { Metrics } from './platform/observability/metrics.js';
+
+export interface RunningService {
+  /** For instance `http://127.0.0.1:3000`. */
+  readonly url: string;
+  readonly app: NestFastifyApplication;
+  readonly platformKey: string;
+  /** True when the platform key was made at this start. */
+  readonly platformKeyIsNew: boolean;
+  readonly database: Database;
+  /** Finishes what runs, then closes everything. */
+  stop(): Promise<void>;
+}
+
+const FIRST_RETRY_MS = 250;
+const LONGEST_RETRY_MS = 5_000;
+
+export interface Opened {
+  readonly database: Database;
+  close(): Promise<void>;
+}
+
+/** The database that the configuration names. The embedded one is loaded only where it is used: it is large. */
+export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<Opened> {
+  if (databaseUrl !== null) {
+    const database = new Database(connectionPool(databaseUrl));
+    return { database, close: () => database.close() };
+  }
+  const { openEmbedded } = await import('./platform/database/embedded.js');
+  const embedded: EmbeddedDatabase = await openEmbedded(dataDir);
+  const database = new Database(embedded.pool);
+  return { database, close: () => database.close().then(() => embedded.close()) };
+}
+
+/** Starts listening at once; a database that is not there yet is waited for, and `/health/ready` says so meanwhile. */
+export async function startService(config: Config, logger: Logger): Promise<RunningService> {
+  const { database, close } = await openDatabase(config);
+  const { key, isNew } = config.platformKey === null ? await embeddedPlatformKey(config.dataDir) : { key: config.platformKey, isNew: false };
+  const app = await createApp({ config, platformKey: key, database, logger, metrics: new Metrics() });
+  const stopping = new AbortController();
+  const prepared = prepare(database, config, logger, stopping.signal);
+  if (config.databaseUrl === null) await prepared;
+  await app.listen(config.port, config.host);
+  const url = await app.getUrl();
+  logger.info({ url, database: config.databaseUrl === null ? 'embedded' : 'postgresql' }, 'listening');
+  return {
+    url,
+    app,
+    platformKey: key,
+    platformKeyIsNew: isNew,
+    database,
+    stop: async () => {
+      stopping.abort();
+      await app.close();
+      await prepared;
+      await close();
+    },
+  };
+}
+
+/** Applies the migrations, as often as it takes until the database is there. */
+async function prepare(database: Database, { migrate: migrating }: Config, logger: Logger, stop: AbortSignal): Promise<void> {
+  for (let wait = FIRST_RETRY_MS; !stop.aborted; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
+    try {
+      const applied = migrating ? await migrate(database.pool) : await database.ping().then(() => []);
+      if (applied.length > 0) logger.info({ applied }, 'migrations applied');
+      database.markReady();
+      return;
+    } catch (error) {
+      logger.warn({ err: error, retryInMs: wait }, 'the database is not ready');
+      await sleep(wait, undefined, { signal: stop }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { CanActivate, ExecutionContext } from '@nestjs/common';
+import type { Reflector } from '@nestjs/core';
+import type { FastifyRequest } from 'fastify';
+import { AppError } from '../platform/errors/app-error.js';
+import { ACCESS_RULE } from '../platform/http/public.decorator.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import { tenantId } from '../platform/tenant-id.js';
+import type { AccessRule } from './access.js';
+import type { Authenticator, Principal, TenantPrincipal } from './authenticator.js';
+import type { TenantStore } from './tenant.store.js';
+
+const BEARER = /^Bearer +(\S+) *$/iu;
+
+/** The key of a request, from either header. */
+export function presentedKey({ headers }: Pick<FastifyRequest, 'headers'>): string | null {
+  if (headers.authorization !== undefined) return BEARER.exec(headers.authorization)?.[1] ?? null;
+  const key = headers['x-api-key'];
+  return typeof key === 'string' && key !== '' ? key : null;
+}
+
+/** Every route passes here; one that says nothing of its access is refused. */
+export class AccessGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly authenticator: Authenticator,
+    private readonly tenants: TenantStore,
+  ) {}
+
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const rule = this.reflector.getAllAndOverride<AccessRule | 'public' | undefined>(ACCESS_RULE, [context.getHandler(), context.getClass()]);
+    if (rule === 'public') return true;
+    if (rule === undefined) throw new AppError('FORBIDDEN', 'this route is open to nobody');
+    return this.admit(rule, context.switchToHttp().getRequest<FastifyRequest>());
+  }
+
+  private admit(rule: AccessRule, request: FastifyRequest): boolean | Promise<boolean> {
+    const key = presentedKey(request);
+    if (key === null) throw new AppError('UNAUTHENTICATED', 'send a key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
+    const principal = this.authenticator.fromMemory(key);
+    if (principal !== null) return this.allow(rule, request, principal);
+    return this.authenticator.authenticate(key).then((found) => this.allow(rule, request, found));
+  }
+
+  private allow(rule: AccessRule, request: FastifyRequest, principal: Principal): boolean | Promise<boolean> {
+    request.principal = principal;
+    if (principal.kind === 'platform') return rule === 'platform' || this.actOn(request);
+    request.caller = { tenant: principal.tenant, keyId: principal.keyId };
+    requireScope(rule, principal);
+    const named = request.headers['x-tenant-id'];
+    if (named !== undefined && named !== principal.tenant) throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+    request.tenant = principal.tenant;
+    return true;
+  }
+
+  /** The platform key acts on the tenant that it names. */
+  private async actOn(request: FastifyRequest): Promise<boolean> {
+    const named = request.headers['x-tenant-id'];
+    if (typeof named !== 'string' || named === '') throw new AppError('TENANT_REQUIRED', 'the platform key must name a tenant in `X-Tenant-Id`');
+    const tenant: TenantId | null = tenantId(named);
+    if (tenant === null || !(await this.tenants.exists(tenant))) throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+    request.tenant = tenant;
+    request.caller = { tenant, keyId: null };
+    return true;
+  }
+}
+
+function requireScope(rule: AccessRule, { scopes }: TenantPrincipal): void {
+  if (rule === 'any-key') return;
+  if (rule === 'platform') throw new AppError('FORBIDDEN', 'only the platform key may do this');
+  if (!rule.anyOf.some((scope) => scopes.has(scope))) throw new AppError('FORBIDDEN', `the key needs the scope ${rule.anyOf.map((scope) => `\`${scope}\``).join(' or ')}`);
+}

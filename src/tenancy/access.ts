@@ -1,0 +1,27 @@
+import type { ExecutionContext } from '@nestjs/common';
+import { SetMetadata, createParamDecorator } from '@nestjs/common';
+import type { FastifyRequest } from 'fastify';
+import { ACCESS_RULE } from '../platform/http/public.decorator.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import type { Principal } from './authenticator.js';
+import type { Scope } from './scope.js';
+
+/** What a route asks of its caller: one of some scopes, any key of a tenant, or the platform key. */
+export type AccessRule = { readonly anyOf: readonly Scope[] } | 'any-key' | 'platform';
+
+/** A route without this is refused to everybody. */
+export const Access = (rule: AccessRule): MethodDecorator & ClassDecorator => SetMetadata(ACCESS_RULE, rule);
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal?: Principal;
+    tenant?: TenantId;
+  }
+}
+
+/** The tenant that the request acts on; the guard has seen to it that there is one. */
+export const Tenant = createParamDecorator((_: unknown, context: ExecutionContext): TenantId => {
+  const { tenant } = context.switchToHttp().getRequest<FastifyRequest>();
+  if (tenant === undefined) throw new Error('no tenant on a route that needs one');
+  return tenant;
+});

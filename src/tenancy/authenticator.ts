@@ -1,0 +1,111 @@
+import { timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../platform/errors/app-error.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import { digestOf, parseKey } from './api-key.js';
+import type { ApiKey } from './api-key.js';
+import type { KeyStore } from './key.store.js';
+import type { Scope } from './scope.js';
+import { impliedScopes } from './scope.js';
+
+/** Who asks: the platform, which may act on any tenant, or one of a tenant's keys. */
+export type Principal = { readonly kind: 'platform' } | TenantPrincipal;
+
+export interface TenantPrincipal {
+  readonly kind: 'tenant';
+  readonly tenant: TenantId;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+interface KnownKey {
+  /** Null for a key that is not, or no longer, one. */
+  readonly principal: TenantPrincipal | null;
+  /** Milliseconds since the epoch, by the wall clock; Infinity for never. */
+  readonly expiresAt: number;
+  /** When the database was asked, on a clock that never jumps. */
+  readonly checkedAt: number;
+}
+
+/** A key that was revoked elsewhere works no longer than this: half of the second that is promised. */
+const FRESH_MS = 500;
+
+const invalid = (): AppError => new AppError('UNAUTHENTICATED', 'send a valid key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
+
+/** Tells who a key belongs to. A key is looked up by its digest, so no comparison gives away how much of it was right. */
+export class Authenticator {
+  private readonly platformDigest: Buffer;
+  private readonly known = new LRUCache<string, KnownKey>({ max: 10_000 });
+  private readonly asking = new Map<string, Promise<KnownKey>>();
+
+  constructor(
+    private readonly keys: KeyStore,
+    platformKey: string,
+    private readonly maxStalenessMs: number,
+  ) {
+    this.platformDigest = digestOf(platformKey);
+  }
+
+  /** Null when the database must be asked first: then {@link authenticate} does. */
+  fromMemory(text: string): Principal | null {
+    const known = this.known.get(digestOf(text).toString('base64'));
+    return known !== undefined && performance.now() - known.checkedAt < FRESH_MS && known.expiresAt > Date.now() ? known.principal : null;
+  }
+
+  /** Throws `UNAUTHENTICATED` for anything but a key in force. */
+  async authenticate(text: string): Promise<Principal> {
+    const digest = digestOf(text);
+    if (timingSafeEqual(digest, this.platformDigest)) return { kind: 'platform' };
+    const key = parseKey(text);
+    if (key === null) throw invalid();
+    const { principal, expiresAt } = await this.look(key, digest);
+    if (principal === null || expiresAt <= Date.now()) throw invalid();
+    return principal;
+  }
+
+  /** Makes a revocation felt here at once. */
+  forget(tenant: TenantId, keyId: string): void {
+    for (const [digest, { principal }] of this.known.entries()) {
+      if (principal?.tenant === tenant && principal.keyId === keyId) this.known.delete(digest);
+    }
+  }
+
+  forgetTenant(tenant: TenantId): void {
+    for (const [digest, { principal }] of this.known.entries()) {
+      if (principal?.tenant === tenant) this.known.delete(digest);
+    }
+  }
+
+  private async look(key: ApiKey, digest: Buffer): Promise<KnownKey> {
+    const id = digest.toString('base64');
+    const known = this.known.get(id);
+    if (known !== undefined && performance.now() - known.checkedAt < FRESH_MS) return known;
+    try {
+      return await this.askOnce(id, key, digest);
+    } catch (error) {
+      // The same bound as for decisions: a key known lately still counts while the database is away.
+      if (known !== undefined && performance.now() - known.checkedAt <= this.maxStalenessMs) return known;
+      throw error;
+    }
+  }
+
+  private askOnce(id: string, key: ApiKey, digest: Buffer): Promise<KnownKey> {
+    const asking = this.asking.get(id) ?? this.ask(id, key, digest).finally(() => this.asking.delete(id));
+    this.asking.set(id, asking);
+    return asking;
+  }
+
+  private async ask(id: string, { tenant, keyId }: ApiKey, digest: Buffer): Promise<KnownKey> {
+    const checkedAt = performance.now();
+    const record = await this.keys.find(tenant, keyId);
+    if (record === null || !timingSafeEqual(digest, record.hash)) {
+      this.known.delete(id);
+      return { principal: null, expiresAt: 0, checkedAt };
+    }
+    const principal: TenantPrincipal = { kind: 'tenant', tenant, keyId, keyName: record.name, scopes: impliedScopes(record.scopes) };
+    const fresh = { principal, expiresAt: record.expiresAt?.getTime() ?? Infinity, checkedAt };
+    this.known.set(id, fresh);
+    return fresh;
+  }
+}
