@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, Reflector } from '@nestjs/core';
 import { AgentsController } from './agents/agents.controller.js';
 import { AgentsService } from './agents/agents.service.js';
+import { AnswerMemo } from './decision/answer-memo.js';
 import { DecisionController } from './decision/decision.controller.js';
 import { DecisionService } from './decision/decision.service.js';
 import { RequestReader } from './decision/request-reader.js';
@@ -70,7 +71,9 @@ export class AppModule {
         { provide: GovernanceStore, useFactory: (views: PolicyViews) => announcing(new PrismaGovernanceStore(database), views), inject: [PolicyViews] },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
         TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, DecisionService,
-        { provide: APP_GUARD, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
+        { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
+        { provide: APP_GUARD, useExisting: AccessGuard },
+        AnswerMemo,
         { provide: APP_PIPE, useValue: new StrictValidationPipe(limits) },
         { provide: APP_FILTER, useValue: new ProblemFilter(logger) },
       ],

@@ -30,15 +30,15 @@ async function serve(config: Config): Promise<void> {
   const logger = createLogger(config.logLevel);
   const service = await startService(config, logger);
   if (service.platformKeyIsNew) process.stdout.write(`platform key (kept in ${config.dataDir}/platform-key): ${service.platformKey}\n`);
-  const stop = async (signal: string): Promise<void> => {
+  const shutDown = async (signal: string): Promise<void> => {
     logger.info({ signal }, 'stopping');
     const late = sleep(SHUTDOWN_MS, 'late', { ref: false });
     const ended = await Promise.race([service.stop(), late]);
     if (ended === 'late') logger.error('not everything could be finished in time');
     process.exit(ended === 'late' ? 1 : 0);
   };
-  process.once('SIGTERM', (signal) => void stop(signal));
-  process.once('SIGINT', (signal) => void stop(signal));
+  process.once('SIGTERM', (signal) => void shutDown(signal));
+  process.once('SIGINT', (signal) => void shutDown(signal));
 }
 
 const config = readConfig();

@@ -43,6 +43,15 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   return toJsonSchema(document) as OpenAPIObject;
 }
 
+/** Swagger at `/docs` and the document at `/openapi.json`. */
+export function serveDocument(app: INestApplication): void {
+  SwaggerModule.setup('docs', app, () => buildDocument(app), {
+    jsonDocumentUrl: 'openapi.json',
+    customSiteTitle: 'Toolcrib',
+    swaggerOptions: { persistAuthorization: true, displayRequestDuration: true },
+  });
+}
+
 function describeAccess(operation: Json, platformOnly: boolean): void {
   operation['security'] = platformOnly ? [{ key: [] }, { keyHeader: [] }] : [{ key: [] }, { keyHeader: [] }, { key: [], tenant: [] }];
   const responses = operation['responses'] as Json;

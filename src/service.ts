@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './create-app.js';
+import { serveDocument } from './openapi.js';
 import type { Config } from './platform/config/config.js';
 import { embeddedPlatformKey } from './platform/config/platform-key.js';
 import { Database, connectionPool } from './platform/database/database.js';
@@ -18,7 +19,7 @@ export interface RunningService {
   readonly platformKeyIsNew: boolean;
   readonly database: Database;
   /** Finishes what runs, then closes everything. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 const FIRST_RETRY_MS = 250;
@@ -26,7 +27,7 @@ const LONGEST_RETRY_MS = 5_000;
 
 export interface Opened {
   readonly database: Database;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** The database that the configuration names. The embedded one is loaded only where it is used: it is large. */
@@ -46,6 +47,7 @@ export async function startService(config: Config, logger: Logger): Promise<Runn
   const { database, close } = await openDatabase(config);
   const { key, isNew } = config.platformKey === null ? await embeddedPlatformKey(config.dataDir) : { key: config.platformKey, isNew: false };
   const app = await createApp({ config, platformKey: key, database, logger, metrics: new Metrics() });
+  serveDocument(app);
   const stopping = new AbortController();
   const prepared = prepare(database, config, logger, stopping.signal);
   if (config.databaseUrl === null) await prepared;

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { Allow, IsArray, IsOptional, ValidateNested } from 'class-validator';
+import { Allow, IsArray, IsOptional, ValidateIf, ValidateNested } from 'class-validator';
 import { ROUTING_STRATEGIES } from '../core/catalog.js';
 import type { ToolOverride } from '../core/agent-document.js';
 import { Flag, FreeObjectWith, Line, NamesTo, OneOf, Optional, Text, Texts, WholeNumber } from '../platform/http/field-rules.js';
@@ -80,7 +80,7 @@ export class SkillDto {
 /** A document of the new form, or of the old one: `toolsets`, and `tools` with `disabled` alone. */
 export class AgentDocumentDto {
   @ApiPropertyOptional({ description: 'the agent’s id; where it is sent it must be the one meant', example: 'researcher' })
-  @IsOptional()
+  @ValidateIf(({ agentId }: AgentDocumentDto) => agentId !== undefined)
   @Line(128)
   agentId?: string;
 

@@ -65,33 +65,36 @@ export interface Warning {
 }
 
 /** A document as it is sent, its shape checked: an absent or null member means the default. */
-type Loose<T> = { readonly [K in keyof T]?: (T[K] extends readonly unknown[] | null ? T[K] : T[K] extends JsonObject ? Loose<T[K]> : T[K]) | null };
+type Loose<T> = { readonly [K in keyof T]?: (T[K] extends AgentTools | SubagentConfig ? Loose<T[K]> : T[K]) | null };
 export type AgentDocumentInput = Loose<Omit<AgentDocument, 'toolOverrides'>> & {
   readonly toolOverrides?: Readonly<Record<string, Loose<ToolOverride> | null>> | null;
 };
 
-/** The normal form: defaults filled in, repeats collapsed to the first, overrides without empty members. */
+/** INVARIANT (absent is not empty): null is no opinion, `[]` is nothing, and no road turns one into the other. The normal form: defaults filled in, repeats collapsed to the first, overrides without empty members. */
 export function normaliseDocument(agentId: string, input: AgentDocumentInput): AgentDocument {
-  const { tools, subagentConfig: sub } = input;
   return {
     displayName: input.displayName ?? agentId,
-    tools: {
-      inheritCoreTools: tools?.inheritCoreTools ?? true,
-      enabled: unique(tools?.enabled ?? []),
-      disabled: unique(tools?.disabled ?? []),
-    },
+    tools: normaliseTools(input.tools ?? {}),
     availableTools: input.availableTools ? unique(input.availableTools) : null,
     toolOverrides: normaliseOverrides(input.toolOverrides ?? {}),
-    subagentConfig: {
-      enabled: sub?.enabled ?? false,
-      maxConcurrency: sub?.maxConcurrency ?? 1,
-      allowedToolNames: sub?.allowedToolNames ? unique(sub.allowedToolNames) : null,
-      allowedPresetAgentIds: unique(sub?.allowedPresetAgentIds ?? []),
-    },
+    subagentConfig: normaliseSubagents(input.subagentConfig ?? {}),
     skills: (input.skills ?? []).map(({ name, entry }) => ({ name, entry })),
     ...(input.toolsets ? { toolsets: unique(input.toolsets) } : {}),
   };
 }
+
+const normaliseTools = ({ inheritCoreTools, enabled, disabled }: Loose<AgentTools>): AgentTools => ({
+  inheritCoreTools: inheritCoreTools ?? true,
+  enabled: unique(enabled ?? []),
+  disabled: unique(disabled ?? []),
+});
+
+const normaliseSubagents = ({ enabled, maxConcurrency, allowedToolNames, allowedPresetAgentIds }: Loose<SubagentConfig>): SubagentConfig => ({
+  enabled: enabled ?? false,
+  maxConcurrency: maxConcurrency ?? 1,
+  allowedToolNames: allowedToolNames ? unique(allowedToolNames) : null,
+  allowedPresetAgentIds: unique(allowedPresetAgentIds ?? []),
+});
 
 function normaliseOverrides(overrides: Readonly<Record<string, Loose<ToolOverride> | null>>): Record<string, ToolOverride> {
   const kept = Object.entries(overrides).map(([name, override]) => [name, withoutNulls(override ?? {}) as ToolOverride] as const);

@@ -8,8 +8,11 @@ export type ToolState = 'globally_disabled' | 'agent_disabled' | 'default_enable
 export function stateOf(tool: CatalogTool, subject: Subject): ToolState {
   if (globalStage(tool, subject) !== null) return 'globally_disabled';
   if (grantStage(tool, subject) !== null) return 'not_enabled';
-  if (agentStage(tool, subject) !== null) return 'agent_disabled';
-  const { effective, locked } = tool;
-  const byDefault = locked || (effective.role !== 'delegate' && effective.isCore && subject.agent.inheritsCore);
+  return agentStage(tool, subject) === null ? grantedState(tool, subject) : 'agent_disabled';
+}
+
+/** The state of a tool that is granted and not closed: how it came to the agent. */
+export function grantedState({ effective, locked }: CatalogTool, { agent }: Subject): 'default_enabled' | 'agent_enabled' {
+  const byDefault = locked || (effective.role !== 'delegate' && effective.isCore && agent.inheritsCore);
   return byDefault ? 'default_enabled' : 'agent_enabled';
 }

@@ -119,6 +119,11 @@ export interface LoadingCategory {
   readonly sort: number;
 }
 
+/** The static picture of what a tool needs, and where it is told to run. */
+export interface RuntimeProfile extends RuntimeNeeds {
+  readonly workerRoutingStrategy: RoutingStrategy;
+}
+
 /** A tool ready to be decided on: the record with its effective values. */
 export interface CatalogTool {
   readonly name: string;
@@ -126,6 +131,8 @@ export interface CatalogTool {
   readonly effective: Declaration;
   /** Always granted and never closed by an agent's lists. */
   readonly locked: boolean;
+  /** For every agent that does not override the strategy. */
+  readonly profile: RuntimeProfile;
 }
 
 /** Override, else declaration. */
@@ -138,8 +145,10 @@ export const isLocked = (effective: Declaration): boolean => effective.isCore &&
 
 export function catalogTool(record: ToolRecord): CatalogTool {
   const effective = effectiveOf(record);
-  return { name: record.name, record, effective, locked: isLocked(effective) };
+  return { name: record.name, record, effective, locked: isLocked(effective), profile: profileOf(effective, effective.extra.workerRoutingStrategy) };
 }
+
+export const profileOf = ({ runtime }: Declaration, workerRoutingStrategy: RoutingStrategy): RuntimeProfile => ({ ...runtime, workerRoutingStrategy });
 
 export const isInternal = (tool: CatalogTool): boolean => tool.effective.visibility === 'internal';
 

@@ -11,7 +11,10 @@ import { ALLOWED_MESSAGE, reasonOf, refuse } from './reason.js';
 import type { CheckRequest } from './request.js';
 import type { Route } from './route.js';
 
-/** Whether this call may be made now. An unknown name and an internal tool get the very same answer. */
+/**
+ * Whether this call may be made now. INVARIANT (decide and check agree): without arguments it says of every tool what decide
+ * says. An unknown name and an internal tool get the very same answer.
+ */
 export function check(subject: Subject, request: Pick<CheckRequest, 'toolName' | 'arguments'>, validate: ValidateArguments, language: Language): CheckAnswer {
   const { revision } = subject.view;
   const tool = subject.view.byName.get(request.toolName);

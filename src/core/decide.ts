@@ -1,5 +1,5 @@
 /** One decide call: every tool is judged once, and the answer is read off the verdicts. */
-import { stateOf } from './agent-state.js';
+import { grantedState } from './agent-state.js';
 import type { CatalogTool } from './catalog.js';
 import { isInternal } from './catalog.js';
 import type { DecidedTool, Decision, PromptHint, RendererBinding, RuntimeDiagnostic } from './decision.js';
@@ -8,19 +8,26 @@ import { exposeAll } from './expose.js';
 import { emptyNameMap } from './json.js';
 import type { NameMap } from './json.js';
 import type { Subject, Verdict } from './pipeline.js';
-import { allowedInSubagents, judge, strategyOf } from './pipeline.js';
+import { allowedInSubagents, judge, profileFor } from './pipeline.js';
 import type { Language, Reason } from './reason.js';
 import { commonest, reasonOf, refuse } from './reason.js';
 import type { Include } from './request.js';
 import type { Route } from './route.js';
-import { profileOf } from './route.js';
 
 type Routed = Verdict & { readonly route: Route };
 
 const passed = ({ refusal }: Verdict): boolean => refusal === null;
 const isRouted = (verdict: Verdict): verdict is Routed => verdict.route !== null;
 
-/** Decides for the subject; `include` says what of the answer is wanted, never what is allowed. */
+/**
+ * Decides for the subject; `include` says what of the answer is wanted, never what is allowed.
+ *
+ * INVARIANT (partition): `initialTools` and `searchableTools` are disjoint and together `toolNames`; those are among
+ * `allowedTools`, and those in the catalog.
+ * INVARIANT (one reason): every registered, non-internal tool is in `toolNames` or has exactly one primary reason.
+ * INVARIANT (same input, same bytes): the order in which tools were synced has no meaning.
+ * INVARIANT (whitelists grant nothing): the settings' whitelists never change `toolNames`.
+ */
 export function decide(subject: Subject, include: ReadonlySet<Include>, language: Language): Decision {
   const verdicts = subject.view.tools.map((tool) => judge(tool, subject));
   const allowed = verdicts.filter(isRouted);
@@ -55,7 +62,7 @@ function details(judged: Judged, include: ReadonlySet<Include>, language: Langua
     ...(include.has('tools') && { tools: offered.map((tool) => decidedTool(tool, subject)) }),
     ...(include.has('promptHints') && { toolPromptHints: offered.flatMap((tool) => promptHint(tool, subject)) }),
     ...(include.has('reasons') && { disabledReasons: disabledReasons(judged, language) }),
-    ...(include.has('profiles') && { effectiveRuntimeProfile: byName(allowed, ({ tool }) => profileOf(tool, strategyOf(tool, agent))) }),
+    ...(include.has('profiles') && { effectiveRuntimeProfile: byName(allowed, ({ tool }) => profileFor(tool, agent)) }),
     ...(include.has('routes') && { toolRuntimeRoutes: byName(allowed, ({ route }) => route) }),
     ...(include.has('subagent') && { effectiveSubagentAllowed: byName(allowed, ({ tool }) => subagentMayUse(tool, subject)) }),
     ...(include.has('diagnostics') && { runtimeDiagnostic: byName(allowed, (verdict) => diagnosticOf(verdict, subject)) }),
@@ -79,7 +86,7 @@ function decidedTool(tool: CatalogTool, subject: Subject): DecidedTool {
     capability: effective.capability,
     kind: effective.kind,
     isCore: effective.isCore,
-    state: stateOf(tool, subject),
+    state: grantedState(tool, subject),
     ...(effective.intent && { intent: { delegates: effective.intent.delegates } }),
   };
 }
@@ -119,7 +126,7 @@ const DEFAULT_RENDERER: RendererBinding = { key: 'default', binding: 'default', 
 function diagnosticOf({ tool, route: { route, blockedReasons } }: Routed, { agent, context }: Subject): RuntimeDiagnostic {
   const { renderer } = tool.effective;
   return {
-    profile: profileOf(tool, strategyOf(tool, agent)),
+    profile: profileFor(tool, agent),
     route,
     blockedReasons,
     renderer: renderer === null ? DEFAULT_RENDERER : { key: renderer.key, binding: 'custom', capabilities: renderer.capabilities },

@@ -1,11 +1,11 @@
 /** The answer to one decide call. Every list is by (`sort`, `name`); the same input gives the same bytes. */
 import type { ToolState } from './agent-state.js';
 import type { Warning } from './agent-document.js';
-import type { Capability, Kind, Renderer } from './catalog.js';
+import type { Capability, Kind, Renderer, RuntimeProfile } from './catalog.js';
 import type { ToolDefinition } from './definition.js';
 import type { NameMap } from './json.js';
 import type { Reason, ReasonCode } from './reason.js';
-import type { Route, RouteName, RuntimeProfile } from './route.js';
+import type { Route, RouteName } from './route.js';
 
 export interface DecidedTool {
   readonly name: string;

@@ -2,8 +2,8 @@
  * The pipeline: one function a stage, in a fixed order, the first refusal wins (semantics, section 2).
  * Every question about a tool (decide, check, preview, search) is answered by {@link judge}; there is no second place.
  */
-import type { Capability, CatalogTool, RoutingStrategy } from './catalog.js';
-import { isInternal } from './catalog.js';
+import type { Capability, CatalogTool, RoutingStrategy, RuntimeProfile } from './catalog.js';
+import { isInternal, profileOf } from './catalog.js';
 import type { ConditionFacts, EvaluateCondition } from './engines.js';
 import type { PolicyAgent, PolicyView } from './policy-view.js';
 import { effectiveTargets } from './policy-view.js';
@@ -113,9 +113,10 @@ export const sceneStage: Stage = ({ effective: { scenes } }, { context: { scene 
 /** Stage 7: the tool's own condition, its bound skill, then the view and the selection that the request asks for. */
 export const activationStage: Stage = ({ name, effective }, { agent, evaluate, facts, shows, selected }) => {
   const { active, requiresSkillEntry, intent } = effective;
-  if (active !== null && !evaluate(active, facts)) return refuse('INACTIVE');
+  const holds = (condition: string | null): boolean => condition === null || evaluate(condition, facts);
+  if (!holds(active)) return refuse('INACTIVE');
   if (requiresSkillEntry !== null && !agent.skillEntries.has(requiresSkillEntry)) return refuse('SKILL_NOT_BOUND');
-  if (shows === 'intent' && (intent === null || (intent.when !== null && !evaluate(intent.when, facts)))) return refuse('NOT_AN_INTENT');
+  if (shows === 'intent' && (intent === null || !holds(intent.when))) return refuse('NOT_AN_INTENT');
   return selected !== null && !selected.has(name) ? refuse('NOT_SELECTED') : pass;
 };
 
@@ -133,7 +134,12 @@ function firstRefusal(stages: readonly Stage[], tool: CatalogTool, subject: Subj
 
 export const refusalByConfiguration = (tool: CatalogTool, subject: Subject): Refusal | null => firstRefusal(CONFIGURATION_STAGES, tool, subject);
 
-/** Runs the whole pipeline for one tool. */
+/**
+ * Runs the whole pipeline for one tool.
+ *
+ * INVARIANT (narrowing): a name added to `disabled`, a smaller ceiling, a global stop, or (without conditions) a model that
+ * can do less never lets a tool through that was refused before.
+ */
 export function judge(tool: CatalogTool, subject: Subject): Verdict {
   const refusal = refusalByConfiguration(tool, subject) ?? firstRefusal(CONTEXT_STAGES, tool, subject);
   if (refusal !== null) return { tool, refusal, route: null };
@@ -145,6 +151,11 @@ export function judge(tool: CatalogTool, subject: Subject): Verdict {
 /** Agent over governance over declaration. */
 export const strategyOf = ({ name, effective }: CatalogTool, agent: PolicyAgent): RoutingStrategy =>
   agent.overrides.get(name)?.extra?.workerRoutingStrategy ?? effective.extra.workerRoutingStrategy;
+
+export function profileFor(tool: CatalogTool, agent: PolicyAgent): RuntimeProfile {
+  const strategy = strategyOf(tool, agent);
+  return strategy === tool.profile.workerRoutingStrategy ? tool.profile : profileOf(tool.effective, strategy);
+}
 
 /** What a request narrows beyond its context. */
 export interface Narrowing {

@@ -12,10 +12,6 @@ export interface Route {
   readonly blockedReasons: readonly ReasonCode[];
 }
 
-export interface RuntimeProfile extends RuntimeNeeds {
-  readonly workerRoutingStrategy: RoutingStrategy;
-}
-
 /** What a session permits, judged once for all tools. */
 export interface SessionFacts {
   readonly shell: boolean;
@@ -55,5 +51,3 @@ function blockedBy(needs: RuntimeNeeds, session: SessionFacts): ReasonCode[] {
   if (needs.network && !session.network) reasons.push('NETWORK_NOT_ALLOWED');
   return reasons;
 }
-
-export const profileOf = ({ effective: { runtime } }: CatalogTool, workerRoutingStrategy: RoutingStrategy): RuntimeProfile => ({ ...runtime, workerRoutingStrategy });

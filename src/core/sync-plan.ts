@@ -201,7 +201,7 @@ function expressionFault({ rules: { checkCondition, limits } }: Reader, { active
 }
 
 /** Bytes in UTF-8. */
-const utf8Length = (text: string): number => [...text].reduce((sum, char) => sum + bytesOf(char.codePointAt(0) ?? 0), 0);
+const utf8Length = (text: string): number => Array.from(text, (char) => bytesOf(char.codePointAt(0) ?? 0)).reduce((sum, bytes) => sum + bytes, 0);
 const bytesOf = (point: number): number => (point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4);
 
 function delegateFault({ state: { intentDelegates } }: Reader, { intent }: Declaration): Fault | null {

@@ -11,21 +11,26 @@ import { languageOf } from '../platform/http/request-context.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
+import { AnswerMemo } from './answer-memo.js';
+import type { MemoisedAnswer } from './answer-memo.js';
+import { DECIDE_ACCESS } from './decision.access.js';
 import { BatchAnswerDto, CheckAnswerDto, DecisionDto } from './decision.dto.js';
 import type { AnsweredDecision } from './decision.service.js';
 import { DecisionService } from './decision.service.js';
+import { sendAnswer } from './fast-road.js';
 import { RequestReader } from './request-reader.js';
 import { batchSchema, checkSchema, decideSchema } from './request.schema.js';
 
 const LANGUAGE_NOTE = 'Messages are Chinese for `Accept-Language: zh`, else English. Scope `decide`.';
 
 @ApiTags('decisions')
-@Access({ anyOf: ['decide'] })
+@Access(DECIDE_ACCESS)
 @Controller('v1')
 export class DecisionController {
   constructor(
     private readonly decisions: DecisionService,
     private readonly reader: RequestReader,
+    private readonly memo: AnswerMemo,
     private readonly metrics: Metrics,
   ) {}
 
@@ -38,11 +43,12 @@ export class DecisionController {
   decide(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.measured(this.metrics.decideSeconds, tenant, async () => {
       const language = languageOf(request);
-      const decision = await this.decisions.decide(tenant, this.reader.readDecide(body), language);
-      const etag = createHash('sha256').update(`${tenant} ${decision.revision} ${language} ${JSON.stringify(body)}`).digest('base64url');
-      send(reply, decision, { etag: `"${etag}"` });
-      return decision.toolNames.length === 0 ? 'empty' : 'ok';
-    });
+      const { decision, view } = await this.decisions.decide(tenant, this.reader.readDecide(body), language);
+      const answer = memoisable(tenant, decision, `${language} ${request.rawJson}`);
+      if (decision.freshness === 'fresh' && request.rawJson !== undefined) this.memo.keep(tenant, view, language, request.rawJson, answer);
+      sendAnswer(reply, answer);
+      return answer;
+    }).then(() => undefined);
   }
 
   @Post('decide/batch')
@@ -63,19 +69,22 @@ export class DecisionController {
   @ApiBody({ schema: checkSchema(DEFAULT_LIMITS) })
   @ApiOkResponse({ description: 'the verdict', type: CheckAnswerDto, headers: REVISION_HEADERS })
   @ApiProblems('AGENT_NOT_FOUND', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
-  check(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.measured(this.metrics.checkSeconds, tenant, async () => {
-      const answer = await this.decisions.check(tenant, this.reader.readCheck(body), languageOf(request));
-      send(reply, answer, {});
-      return answer.allowed ? 'allowed' : 'refused';
+  async check(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<CheckAnswer> {
+    const { answer } = await this.measured(this.metrics.checkSeconds, tenant, async () => {
+      const answered = await this.decisions.check(tenant, this.reader.readCheck(body), languageOf(request));
+      return { answer: answered, outcome: answered.allowed ? 'allowed' : 'refused' };
     });
+    reply.header('x-toolcrib-revision', String(answer.revision));
+    return answer;
   }
 
-  private async measured(histogram: Metrics['decideSeconds'], tenant: TenantId, work: () => Promise<string>): Promise<void> {
+  private async measured<T extends { readonly outcome: string }>(histogram: Metrics['decideSeconds'], tenant: TenantId, work: () => Promise<T>): Promise<T> {
     const start = performance.now();
     let outcome = 'failed';
     try {
-      outcome = await work();
+      const result = await work();
+      ({ outcome } = result);
+      return result;
     } catch (error) {
       outcome = appErrorOf(error).code;
       throw error;
@@ -85,9 +94,8 @@ export class DecisionController {
   }
 }
 
-/** Bytes as they are, without a second look at them by the framework. */
-function send(reply: FastifyReply, answer: AnsweredDecision | CheckAnswer, headers: Record<string, string>): void {
-  void reply
-    .headers({ 'content-type': 'application/json; charset=utf-8', 'x-toolcrib-revision': String(answer.revision), ...headers })
-    .send(JSON.stringify(answer));
+/** The ETag is over the revision and the whole question, not over the answer alone. */
+function memoisable(tenant: TenantId, decision: AnsweredDecision, question: string): MemoisedAnswer {
+  const etag = createHash('sha256').update(`${tenant} ${decision.revision} ${question}`).digest('base64url');
+  return { body: Buffer.from(JSON.stringify(decision)), etag: `"${etag}"`, revision: String(decision.revision), outcome: decision.toolNames.length === 0 ? 'empty' : 'ok' };
 }

@@ -21,6 +21,12 @@ export type Freshness = { readonly freshness: 'fresh' } | { readonly freshness: 
 
 export type AnsweredDecision = Decision & Freshness;
 
+/** A decision with the view that it was made from. */
+export interface Decided {
+  readonly decision: AnsweredDecision;
+  readonly view: PolicyView;
+}
+
 @Injectable()
 export class DecisionService {
   constructor(
@@ -29,7 +35,7 @@ export class DecisionService {
   ) {}
 
   /** Synchronous where the view is at hand, which is the common case. */
-  decide(tenant: TenantId, input: DecideInput & WithMinRevision, language: Language): AnsweredDecision | Promise<AnsweredDecision> {
+  decide(tenant: TenantId, input: DecideInput & WithMinRevision, language: Language): Decided | Promise<Decided> {
     return this.withView(tenant, input.minRevision, (served) => this.decideFrom(served, input, language));
   }
 
@@ -45,7 +51,7 @@ export class DecisionService {
     return Promise.all(requests.map(async (request) => {
       await nextTurn();
       try {
-        return { ok: await this.decide(tenant, request(), language) };
+        return { ok: (await this.decide(tenant, request(), language)).decision };
       } catch (error) {
         return { error: failed(error) };
       }
@@ -58,12 +64,12 @@ export class DecisionService {
     return this.views.get(tenant, minRevision ?? 0).then(answer);
   }
 
-  private decideFrom({ view, staleForMs }: ServedView, input: DecideInput, language: Language): AnsweredDecision {
+  private decideFrom({ view, staleForMs }: ServedView, input: DecideInput, language: Language): Decided {
     const request = readDecideRequest(input);
     const subject = this.subject(view, request.agentId, request.context, { view: request.view, select: request.select });
     const { agentId, revision, ...rest } = decide(subject, request.include, language);
     const freshness: Freshness = staleForMs === 0 ? { freshness: 'fresh' } : { freshness: 'stale', staleForMs };
-    return { agentId, revision, ...freshness, ...rest };
+    return { decision: { agentId, revision, ...freshness, ...rest }, view };
   }
 
   private subject(view: PolicyView, agentId: string, context: DecideContext, narrowing: Narrowing): Subject {

@@ -24,29 +24,30 @@ export class RequestReader {
     this.check = ajv.compile(checkSchema(limits));
   }
 
-  readDecide = (body: unknown): DecideInput & WithMinRevision => read(this.decide, body);
+  readDecide = (body: unknown): DecideInput & WithMinRevision => valid(this.decide, body) as DecideInput & WithMinRevision;
 
-  readCheck = (body: unknown): CheckInput & WithMinRevision => read(this.check, body);
+  readCheck = (body: unknown): CheckInput & WithMinRevision => valid(this.check, body) as CheckInput & WithMinRevision;
 
   readBatch(body: unknown): readonly unknown[] {
     const requests = isObject(body) ? body['requests'] : undefined;
     if (Array.isArray(requests) && requests.length > this.limits.batchSize) {
       throw new AppError('LIMIT_EXCEEDED', `a batch holds at most ${this.limits.batchSize} requests`);
     }
-    return read<{ requests: unknown[] }>(this.batch, body).requests;
+    return (valid(this.batch, body) as { requests: unknown[] }).requests;
   }
 }
 
-function read<T>(validate: ValidateFunction, body: unknown): T {
-  if (validate(body)) return body as T;
+function valid(validate: ValidateFunction, body: unknown): unknown {
+  if (validate(body)) return body;
   const faults = (validate.errors ?? []).map(faultOf);
   validate.errors = null;
-  throw new AppError('INVALID_REQUEST', `${faults[0]?.path || 'the body'}: ${faults[0]?.message}`, faults);
+  const { path, message } = faults[0] ?? { path: '', message: 'is not valid' };
+  throw new AppError('INVALID_REQUEST', `${path === '' ? 'the body' : path}: ${message}`, faults);
 }
 
 function faultOf({ instancePath, keyword, params, message }: ErrorObject): FieldFault {
   if (keyword === 'additionalProperties') return { path: `${instancePath}/${String(params['additionalProperty'])}`, message: `\`${String(params['additionalProperty'])}\` is not a known member` };
   if (keyword === 'required') return { path: `${instancePath}/${String(params['missingProperty'])}`, message: 'is required' };
-  if (keyword === 'enum') return { path: instancePath, message: `must be one of ${(params['allowedValues'] as unknown[]).filter((value) => value !== null).join(', ')}` };
+  if (keyword === 'enum') return { path: instancePath, message: `must be one of ${(params['allowedValues'] as (string | null)[]).filter((value) => value !== null).join(', ')}` };
   return { path: instancePath, message: message ?? 'is not valid' };
 }

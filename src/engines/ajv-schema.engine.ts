@@ -55,7 +55,7 @@ export function checkSchema(schema: JsonObject): string | null {
 
 function judgeSchema(schema: JsonObject): string | null {
   const validate = isDraft7(schema) ? metaSchemas.draft7 : metaSchemas.draft2020;
-  if (validate(schema) !== true) {
+  if (!validate(schema)) {
     const [fault] = faultsOf(validate.errors);
     return fault === undefined ? 'not a valid schema' : `not a valid schema: \`${fault.path}\` ${fault.message}`;
   }
@@ -91,7 +91,7 @@ export function validateArguments(schema: JsonObject, value: unknown): readonly 
   const tame = !known.runsAway && known.nodes * nodesIn(value) <= TAME_WORK;
   try {
     const fits = tame ? validate(value) : bounded(VALIDATE_LIMIT_MS, () => validate(value));
-    return fits === true ? [] : faultsOf(validate.errors);
+    return fits ? [] : faultsOf(validate.errors);
   } catch (error) {
     return [{ path: '', message: error instanceof TookTooLong ? 'the arguments take too long to judge' : 'the schema of the tool can not be applied' }];
   } finally {

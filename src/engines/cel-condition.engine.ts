@@ -25,41 +25,48 @@ interface Place {
   readonly problem: string;
 }
 
-/** Everything of an expression, depth first, with the variables that are bound there. */
+/** A part of an expression with the variables that are bound there. */
+type Part = readonly [expr: Expr | undefined, bound: ReadonlySet<string>];
+
+/** The first name of the expression that means nothing, depth first. */
 function firstFault(expr: Expr, bound: ReadonlySet<string>): Place | null {
-  const { id, exprKind } = expr;
-  const inside = (parts: readonly (Expr | undefined)[], names = bound): Place | null => {
-    for (const part of parts) {
-      const fault = part === undefined ? null : firstFault(part, names);
-      if (fault !== null) return fault;
-    }
-    return null;
-  };
-  const at = (problem: string): Place => ({ id: Number(id), problem });
-  switch (exprKind.case) {
-    case 'identExpr': {
-      const name = exprKind.value.name.replace(/^\./u, '');
-      return bound.has(name) || TYPES.has(name) ? null : at(`\`${name}\` is not known here`);
-    }
+  const problem = problemOf(expr, bound);
+  if (problem !== null) return { id: Number(expr.id), problem };
+  for (const [part, names] of partsOf(expr, bound)) {
+    const fault = part === undefined ? null : firstFault(part, names);
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+function problemOf({ exprKind: { case: kind, value } }: Expr, bound: ReadonlySet<string>): string | null {
+  if (kind === 'identExpr') {
+    const name = value.name.replace(/^\./u, '');
+    return bound.has(name) || TYPES.has(name) ? null : `\`${name}\` is not known here`;
+  }
+  if (kind === 'callExpr') return OPERATORS.has(value.function) || env.funcs.find(value.function) !== undefined ? null : `there is no function \`${value.function}\``;
+  return kind === 'structExpr' && value.messageName !== '' ? `there is no type \`${value.messageName}\`` : null;
+}
+
+function partsOf({ exprKind: { case: kind, value } }: Expr, bound: ReadonlySet<string>): Part[] {
+  const here = (...parts: (Expr | undefined)[]): Part[] => parts.map((part) => [part, bound]);
+  switch (kind) {
     case 'selectExpr':
-      return inside([exprKind.value.operand]);
-    case 'callExpr': {
-      const { function: name, target, args } = exprKind.value;
-      if (!OPERATORS.has(name) && env.funcs.find(name) === undefined) return at(`there is no function \`${name}\``);
-      return inside([target, ...args]);
-    }
+      return here(value.operand);
+    case 'callExpr':
+      return here(value.target, ...value.args);
     case 'listExpr':
-      return inside(exprKind.value.elements);
+      return here(...value.elements);
     case 'structExpr':
-      if (exprKind.value.messageName !== '') return at(`there is no type \`${exprKind.value.messageName}\``);
-      return inside(exprKind.value.entries.flatMap(({ keyKind, value }) => [keyKind.case === 'mapKey' ? keyKind.value : undefined, value]));
+      return here(...value.entries.flatMap((entry) => [entry.keyKind.case === 'mapKey' ? entry.keyKind.value : undefined, entry.value]));
     case 'comprehensionExpr': {
-      const { iterVar, iterVar2, accuVar, iterRange, accuInit, loopCondition, loopStep, result } = exprKind.value;
-      return inside([iterRange, accuInit]) ?? inside([loopCondition, loopStep, result], new Set([...bound, iterVar, iterVar2, accuVar]));
+      const inner = new Set([...bound, value.iterVar, value.iterVar2, value.accuVar]);
+      return [...here(value.iterRange, value.accuInit), [value.loopCondition, inner], [value.loopStep, inner], [value.result, inner]];
     }
+    case 'identExpr':
     case 'constExpr':
     case undefined:
-      return null;
+      return [];
   }
 }
 
@@ -98,21 +105,35 @@ export function checkCondition(expression: string): string | null {
   return typeof result === 'string' ? result : null;
 }
 
-const bindings = new WeakMap<ConditionFacts, Bindings>();
+/** What is known of one request's facts: a catalog repeats its conditions, and a failing one is dear. */
+interface Evaluation {
+  readonly bindings: Bindings;
+  readonly results: Map<string, boolean>;
+}
+
+const evaluations = new WeakMap<ConditionFacts, Evaluation>();
 
 /** One set of bindings for all expressions of a request: `depth` is an int, what is absent stays unset. */
-function bindingsOf(facts: ConditionFacts): Bindings {
-  const known = bindings.get(facts);
+function evaluationOf(facts: ConditionFacts): Evaluation {
+  const known = evaluations.get(facts);
   if (known !== undefined) return known;
-  const fresh = { ...facts, depth: BigInt(facts.depth) } as unknown as Bindings;
-  bindings.set(facts, fresh);
+  const fresh = { bindings: { ...facts, depth: BigInt(facts.depth) } as unknown as Bindings, results: new Map<string, boolean>() };
+  evaluations.set(facts, fresh);
   return fresh;
 }
 
 export function evaluateCondition(expression: string, facts: ConditionFacts): boolean {
-  const condition = compileOnce(expression);
+  const { bindings, results } = evaluationOf(facts);
+  const known = results.get(expression);
+  if (known !== undefined) return known;
+  const fresh = evaluate(compileOnce(expression), bindings);
+  results.set(expression, fresh);
+  return fresh;
+}
+
+function evaluate(condition: Compiled | string, bindings: Bindings): boolean {
   if (typeof condition === 'string') return false;
-  const run = (): unknown => condition.run(bindingsOf(facts));
+  const run = (): unknown => condition.run(bindings);
   try {
     const value = condition.loops ? bounded(TIME_LIMIT_MS, run) : run();
     return !isCelError(value) && value === true;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { PolicyView } from '../core/policy-view.js';
+import type { PolicyDelta, PolicyView } from '../core/policy-view.js';
 import { applyDelta } from '../core/policy-view.js';
 import { AppError } from '../platform/errors/app-error.js';
 import type { Metrics } from '../platform/observability/metrics.js';
@@ -156,12 +156,13 @@ export class PolicyViews {
     const before = entry.view;
     try {
       const delta = await withTimeout(this.loader.load(tenant, before), before === null ? FIRST_LOAD_TIMEOUT_MS : LOOK_TIMEOUT_MS);
-      this.metrics.policyLoads.inc({ outcome: delta === null ? 'missing' : delta === 'unchanged' ? delta : delta.complete ? 'complete' : 'delta' });
+      this.metrics.policyLoads.inc({ outcome: outcomeOf(delta) });
       if (delta === null) return this.forget(tenant, entry);
-      if (delta !== 'unchanged') entry.view = applyDelta(before, delta);
       entry.checkedAt = startedAt;
       entry.failedAt = -Infinity;
-      if (delta !== 'unchanged') this.entries.set(tenant, entry);
+      if (delta === 'unchanged') return;
+      entry.view = applyDelta(before, delta);
+      this.entries.set(tenant, entry);
     } catch (error) {
       if (error instanceof AppError && error.code === 'TENANT_NOT_FOUND') throw error;
       this.metrics.policyLoads.inc({ outcome: 'failed' });
@@ -175,6 +176,12 @@ export class PolicyViews {
     this.entries.delete(tenant);
     throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
   }
+}
+
+function outcomeOf(delta: PolicyDelta | 'unchanged' | null): string {
+  if (delta === null) return 'missing';
+  if (delta === 'unchanged') return delta;
+  return delta.complete ? 'complete' : 'delta';
 }
 
 /** A hung database is a failed one. */

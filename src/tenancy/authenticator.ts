@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
@@ -49,7 +49,7 @@ export class Authenticator {
 
   /** Null when the database must be asked first: then {@link authenticate} does. */
   fromMemory(text: string): Principal | null {
-    const known = this.known.get(digestOf(text).toString('base64'));
+    const known = this.known.get(hash('sha256', text, 'base64'));
     return known !== undefined && performance.now() - known.checkedAt < FRESH_MS && known.expiresAt > Date.now() ? known.principal : null;
   }
 

@@ -28,7 +28,7 @@ export class KeysController {
   @ApiCreatedResponse({ description: 'the key', type: NewKeyDto })
   async mint(@Tenant() tenant: TenantId, @Body() { name, scopes, expiresAt }: CreateKeyDto): Promise<NewKeyDto> {
     const { record, key } = await this.keys.mint(tenant, { name, scopes, expiresAt: expiresAt ? new Date(expiresAt) : null });
-    return { ...keyDto(record), key };
+    return Object.assign(keyDto(record), { key });
   }
 
   @Get()

@@ -11,7 +11,7 @@ export class DataFolderInUse extends Error {}
 export interface EmbeddedDatabase {
   readonly pool: pg.Pool;
   /** After the pool has ended. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /** The first byte of the protocol's Terminate message: the connection goes, the database stays. */
@@ -54,7 +54,10 @@ class EmbeddedStream extends Duplex {
   }
 
   private ask(message: Buffer, done: (error?: Error) => void): void {
-    if (message[0] === TERMINATE) return done();
+    if (message[0] === TERMINATE) {
+      done();
+      return;
+    }
     this.database.runExclusive(() => this.database.execProtocolRaw(message)).then((answer) => {
       if (answer.length > 0) this.push(Buffer.from(answer));
       done();
@@ -67,7 +70,7 @@ export async function openEmbedded(dataDir: string | null): Promise<EmbeddedData
   const lock = dataDir === null ? null : await lockFolder(dataDir);
   const database = await PGlite.create(dataDir === null ? {} : { dataDir: path.join(dataDir, 'postgres') });
   const stream = (): EmbeddedStream => new EmbeddedStream(database);
-  const pool = new pg.Pool({ max: 1, idleTimeoutMillis: 0, user: 'postgres', database: 'postgres', stream } as unknown as pg.PoolConfig);
+  const pool = new pg.Pool({ max: 1, idleTimeoutMillis: 0, user: 'postgres', database: 'postgres', stream });
   return {
     pool,
     close: async () => {

@@ -1,5 +1,5 @@
-import type { ErrorCode, FieldFault } from './app-error.js';
-import { AppError, ERRORS } from './app-error.js';
+import type { AppError, ErrorCode, FieldFault } from './app-error.js';
+import { ERRORS } from './app-error.js';
 
 /** RFC 9457. */
 export interface Problem {

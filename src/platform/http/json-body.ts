@@ -20,16 +20,20 @@ export function jsonDepth(text: string): number {
   return deepest;
 }
 
-/** An empty body is no body: what needs one says so by its own check. Members such as `__proto__` stay ordinary members. */
-export function parseJson(body: Buffer, maxDepth: number): unknown {
-  if (body.length === 0) return undefined;
-  if (!isUtf8(body)) throw new AppError('INVALID_JSON', 'the body is not UTF-8');
-  const text = body.toString('utf8');
+/** Members such as `__proto__` stay ordinary members. */
+export function parseJson(text: string, maxDepth: number): unknown {
   if (jsonDepth(text) > maxDepth) throw new AppError('LIMIT_EXCEEDED', `the body is nested deeper than ${maxDepth} levels`);
   try {
     return JSON.parse(text);
   } catch {
     throw new AppError('INVALID_JSON', 'the body is not JSON');
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The JSON body as it came, where there is one. */
+    rawJson?: string;
   }
 }
 
@@ -39,9 +43,18 @@ export const SYNC_PATH = '/v1/tools/sync';
 /** Reads JSON bodies alone, each within its limit. */
 export function acceptJson(fastify: FastifyInstance, limits: Limits): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    // An empty body is no body: what needs one says so by its own check.
+    if (body.length === 0) {
+      done(null, undefined);
+      return;
+    }
     try {
-      done(null, parseJson(body as Buffer, limits.jsonDepth));
+      if (!isUtf8(body as Buffer)) throw new AppError('INVALID_JSON', 'the body is not UTF-8');
+      const text = body.toString('utf8');
+      const value = parseJson(text, limits.jsonDepth);
+      request.rawJson = text;
+      done(null, value);
     } catch (error) {
       done(error as Error);
     }

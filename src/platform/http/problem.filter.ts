@@ -15,11 +15,18 @@ const BY_STATUS: Readonly<Record<number, readonly [code: ErrorCode, detail: stri
 /** What went wrong as the caller is told it; a driver's or a library's own words stay in the log. */
 export function appErrorOf(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const status = error instanceof HttpException ? error.getStatus() : ((error as { statusCode?: unknown } | null)?.statusCode ?? 500);
-  const known = typeof status === 'number' ? BY_STATUS[status] : undefined;
+  const status = statusOf(error);
+  const known = BY_STATUS[status];
   if (known !== undefined) return new AppError(...known);
-  if (typeof status === 'number' && status >= 400 && status < 500) return new AppError('BAD_REQUEST', 'the request can not be read');
+  if (status >= 400 && status < 500) return new AppError('BAD_REQUEST', 'the request can not be read');
   return isDatabaseAway(error) ? new AppError('DATABASE_UNAVAILABLE', 'try again shortly') : new AppError('INTERNAL', 'the fault is logged under the request id');
+}
+
+/** The status that the framework gave its own error, else 500. */
+function statusOf(error: unknown): number {
+  if (error instanceof HttpException) return error.getStatus();
+  const { statusCode } = (error ?? {}) as { statusCode?: unknown };
+  return typeof statusCode === 'number' ? statusCode : 500;
 }
 
 /** The one place where a failure becomes a response. */

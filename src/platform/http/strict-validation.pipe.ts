@@ -38,7 +38,8 @@ export class StrictValidationPipe implements PipeTransform {
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if ((type !== 'body' && type !== 'query') || !isClass(metatype)) return value;
     const faults = faultsBy(metatype, value);
-    if (faults.length > 0) throw new AppError(type === 'body' ? 'INVALID_REQUEST' : 'INVALID_QUERY', `${faults[0]?.path || 'the body'}: ${faults[0]?.message}`, faults);
+    const [first] = faults;
+    if (first !== undefined) throw new AppError(type === 'body' ? 'INVALID_REQUEST' : 'INVALID_QUERY', `${first.path === '' ? 'the body' : first.path}: ${first.message}`, faults);
     if (type === 'query') return plainToInstance(metatype, value);
     const tooLong = longerThan(this.limits.listLength, value);
     if (tooLong !== null) throw new AppError('LIMIT_EXCEEDED', `\`${tooLong}\` has more than ${this.limits.listLength} names`);

@@ -1,0 +1,37 @@
+import { LRUCache } from 'lru-cache';
+import type { PolicyView } from '../core/policy-view.js';
+import type { Language } from '../core/reason.js';
+import type { TenantId } from '../platform/tenant-id.js';
+
+/** A decision ready to be sent again. */
+export interface MemoisedAnswer {
+  readonly body: Buffer;
+  readonly etag: string;
+  readonly revision: string;
+  readonly outcome: 'ok' | 'empty';
+}
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Whole answers of this process. Everything that enters a decision is in the key: the tenant and its incarnation, the
+ * revision, the language, and the request as it came, to the letter. Only fresh answers are kept, never an error.
+ */
+export class AnswerMemo {
+  private readonly answers = new LRUCache<string, MemoisedAnswer>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ body }, key) => body.length + key.length,
+  });
+
+  find(tenant: TenantId, view: PolicyView, language: Language, request: string): MemoisedAnswer | undefined {
+    return this.answers.get(keyOf(tenant, view, language, request));
+  }
+
+  keep(tenant: TenantId, view: Pick<PolicyView, 'incarnation' | 'revision'>, language: Language, request: string, answer: MemoisedAnswer): void {
+    this.answers.set(keyOf(tenant, view, language, request), answer);
+  }
+}
+
+/** The request comes last and nothing before it can hold a line break, so no two questions share a key. */
+const keyOf = (tenant: TenantId, { incarnation, revision }: Pick<PolicyView, 'incarnation' | 'revision'>, language: Language, request: string): string =>
+  `${tenant}\n${incarnation}\n${revision}\n${language}\n${request}`;

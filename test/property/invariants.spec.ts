@@ -1,0 +1,142 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import type { AgentDocument } from '../../src/core/agent-document.js';
+import { isInternal } from '../../src/core/catalog.js';
+import { check } from '../../src/core/check.js';
+import { decide } from '../../src/core/decide.js';
+import type { Decision } from '../../src/core/decision.js';
+import { own } from '../../src/core/json.js';
+import { INCLUDES } from '../../src/core/request.js';
+import { NAMES, situation, subjectIn, viewOf } from './arbitraries.js';
+import type { Situation } from './arbitraries.js';
+
+const RUNS = { numRuns: 2_000 };
+const EVERYTHING = new Set(INCLUDES);
+const FIT = () => [];
+
+const decided = (given: Situation): Decision => decide(subjectIn(given), EVERYTHING, 'en');
+const offered = (given: Situation): readonly string[] => decided(given).toolNames;
+const changed = (given: Situation, part: Partial<AgentDocument>): Situation => ({ ...given, document: { ...given.document, ...part } });
+
+/** Nothing is offered after the change that was not offered before. */
+const narrows = (before: Situation, after: Situation): void => {
+  const had = new Set(offered(before));
+  expect(offered(after).filter((name) => !had.has(name))).toEqual([]);
+};
+
+const name = fc.constantFrom(...NAMES);
+
+describe('INVARIANT (partition)', () => {
+  it('initial and searchable tools are toolNames, which are allowed, which are in the catalog', () => {
+    fc.assert(fc.property(situation(), (given) => {
+      const { initialTools, searchableTools, toolNames, allowedTools, loaderTools } = decided(given);
+      expect([...initialTools, ...searchableTools].sort()).toEqual([...toolNames].sort());
+      expect(new Set(toolNames).size).toBe(toolNames.length);
+      expect(toolNames.every((tool) => allowedTools.includes(tool))).toBe(true);
+      expect(allowedTools.every((tool) => given.records.some((record) => record.name === tool))).toBe(true);
+      expect(loaderTools.length > 0).toBe(searchableTools.length > 0);
+    }), RUNS);
+  });
+});
+
+describe('INVARIANT (narrowing)', () => {
+  it('a name added to disabled never adds a tool', () => {
+    fc.assert(fc.property(situation(), name, (given, closed) => {
+      const { tools } = given.document;
+      narrows(given, changed(given, { tools: { ...tools, disabled: [...tools.disabled, closed] } }));
+    }), RUNS);
+  });
+
+  it('a smaller ceiling never adds a tool', () => {
+    fc.assert(fc.property(situation(), fc.subarray(NAMES), (given, kept) => {
+      const before = given.document.availableTools ?? NAMES;
+      narrows(given, changed(given, { availableTools: before.filter((tool) => kept.includes(tool)) }));
+    }), RUNS);
+  });
+
+  it('a smaller ceiling of the parent never adds a tool', () => {
+    fc.assert(fc.property(situation(), fc.subarray(NAMES), (given, kept) => {
+      const { subagentConfig } = given.parent;
+      const before = subagentConfig.allowedToolNames ?? NAMES;
+      narrows(given, { ...given, parent: { ...given.parent, subagentConfig: { ...subagentConfig, allowedToolNames: before.filter((tool) => kept.includes(tool)) } } });
+    }), RUNS);
+  });
+
+  it('a global stop never adds a tool', () => {
+    fc.assert(fc.property(situation(), name, (given, stopped) => {
+      const records = given.records.map((record) => (record.name === stopped ? { ...record, governance: { ...record.governance, status: 'disabled' as const } } : record));
+      narrows(given, { ...given, records });
+      expect(offered({ ...given, records })).not.toContain(stopped);
+    }), RUNS);
+  });
+
+  it('a model that can do less never adds a tool, where no condition looks at it', () => {
+    fc.assert(fc.property(situation({ conditions: false }), fc.subarray(['text', 'vision', 'multimodal']), (given, kept) => {
+      const capabilities = given.context.model?.capabilities ?? [];
+      narrows(given, { ...given, context: { ...given.context, model: { capabilities: capabilities.filter((capability) => kept.includes(capability)) } } });
+    }), RUNS);
+  });
+});
+
+describe('INVARIANT (whitelists grant nothing)', () => {
+  it('the settings that say what is offered at once never change toolNames', () => {
+    fc.assert(fc.property(situation(), fc.subarray(NAMES), (given, alwaysInitial) => {
+      const after = { ...given, settings: { ...given.settings, alwaysInitial, mainAgentInitialSubagents: ['child', 'other'] } };
+      expect(offered(after)).toEqual(offered(given));
+    }), RUNS);
+  });
+});
+
+describe('INVARIANT (absent is not empty)', () => {
+  it('no ceiling leaves everything, an empty one leaves nothing', () => {
+    fc.assert(fc.property(situation(), (given) => {
+      expect(offered(changed(given, { availableTools: [] }))).toEqual([]);
+      expect(offered(changed(given, { availableTools: null }))).toEqual(offered(changed(given, { availableTools: NAMES })));
+    }), RUNS);
+  });
+
+  it('no selection leaves everything, an empty one leaves nothing', () => {
+    fc.assert(fc.property(situation(), (given) => {
+      const select = (chosen: readonly string[] | null): Situation => ({ ...given, narrowing: { ...given.narrowing, select: chosen } });
+      expect(offered(select([]))).toEqual([]);
+      expect(offered(select(null))).toEqual(offered(select(NAMES)));
+    }), RUNS);
+  });
+});
+
+describe('INVARIANT (one reason)', () => {
+  it('every registered, non-internal tool is offered or has exactly one primary reason', () => {
+    fc.assert(fc.property(situation(), (given) => {
+      const { toolNames, disabledReasons = {}, emptyReason } = decided(given);
+      const registered = viewOf(given).tools.filter((tool) => !isInternal(tool)).map((tool) => tool.name);
+      const unknown = (given.narrowing.select ?? []).filter((selected) => !registered.includes(selected));
+      const expected = [...registered.filter((tool) => !toolNames.includes(tool)), ...unknown];
+      expect(Object.keys(disabledReasons).sort()).toEqual(expected.sort());
+      expect(emptyReason === null).toBe(toolNames.length > 0);
+    }), RUNS);
+  });
+});
+
+describe('INVARIANT (decide and check agree)', () => {
+  it('check says of every tool, known or not, what decide says', () => {
+    fc.assert(fc.property(situation(), (given) => {
+      const open = { ...given, narrowing: { view: 'all' as const, select: null } };
+      const { toolNames, disabledReasons = {}, toolRuntimeRoutes = {} } = decided(open);
+      for (const toolName of [...NAMES, 'ghost']) {
+        const answer = check(subjectIn(open), { toolName }, FIT, 'en');
+        expect(answer.allowed).toBe(toolNames.includes(toolName));
+        expect(answer.code).toBe(answer.allowed ? 'OK' : (own(disabledReasons, toolName)?.code ?? 'UNKNOWN_TOOL'));
+        expect(answer.route).toEqual(own(toolRuntimeRoutes, toolName) ?? null);
+      }
+    }), RUNS);
+  });
+});
+
+describe('INVARIANT (same input, same bytes)', () => {
+  it('the order in which tools were synced has no meaning', () => {
+    const shuffled = situation().chain((given) => fc.tuple(fc.constant(given), fc.shuffledSubarray([...given.records], { minLength: given.records.length })));
+    fc.assert(fc.property(shuffled, ([given, records]) => {
+      expect(JSON.stringify(decided({ ...given, records }))).toBe(JSON.stringify(decided(given)));
+    }), RUNS);
+  });
+});

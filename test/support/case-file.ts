@@ -1,0 +1,84 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+
+type Json = Record<string, unknown>;
+
+/** What one step does; exactly one of these, beside `want`. */
+const ACTIONS = ['sync', 'put', 'patch', 'deleteAgent', 'import', 'governance', 'deleteTool', 'settings', 'decide', 'check'] as const;
+export type ActionName = (typeof ACTIONS)[number];
+
+export interface Step {
+  readonly action: ActionName;
+  readonly input: Json;
+  readonly want: Json;
+}
+
+export interface Case {
+  /** A sentence: the rule. */
+  readonly description: string;
+  /** Where it stands, for instance `grants/a-deny-beats-an-allow`. */
+  readonly file: string;
+  readonly steps: readonly Step[];
+}
+
+const FOLDER = fileURLToPath(new URL('../cases/', import.meta.url));
+const CASE_KEYS = ['description', 'categories', 'catalog', 'settings', 'agent', 'agents', 'request', 'want', 'steps'];
+const MAX_LINES = 60;
+
+/** The agent that a case means where it names none. */
+export const DEFAULT_AGENT = 'agent';
+
+function reject(file: string, problem: string): never {
+  throw new Error(`case ${file}: ${problem}`);
+}
+
+function onlyKeys(file: string, value: Json, known: readonly string[]): void {
+  const stray = Object.keys(value).find((key) => !known.includes(key));
+  if (stray !== undefined) reject(file, `unknown key \`${stray}\``);
+}
+
+/** `tools` filled with a description where they have none, so that cases stay short. */
+const entries = (tools: unknown): unknown[] =>
+  (tools as unknown[]).map((tool) => (typeof tool === 'string' ? { name: tool, description: `does ${tool}` } : { description: `does ${String((tool as Json)['name'])}`, ...(tool as Json) }));
+
+const setup = (action: ActionName, input: Json): Step => ({ action, input, want: {} });
+
+function readStep(file: string, raw: Json): Step {
+  const { want = {}, ...rest } = raw;
+  const [[action, input] = [], ...more] = Object.entries(rest);
+  if (action === undefined || more.length > 0 || !(ACTIONS as readonly string[]).includes(action)) reject(file, `a step is one of ${ACTIONS.join(', ')}`);
+  const body: Json = typeof input === 'string' ? { name: input } : { ...(input as Json | null) };
+  if (action === 'sync' && body['format'] === undefined && body['raw'] !== true) body['tools'] = entries(body['tools']);
+  delete body['raw'];
+  return { action: action as ActionName, input: body, want: want as Json };
+}
+
+function readCase(file: string): Case {
+  const text = readFileSync(path.join(FOLDER, `${file}.yaml`), 'utf8');
+  if (text.split('\n').length > MAX_LINES + 1) reject(file, `longer than ${MAX_LINES} lines`);
+  const raw = parse(text) as Json;
+  onlyKeys(file, raw, CASE_KEYS);
+  const { description, categories, catalog, settings, agent, agents, request, want, steps = [] } = raw;
+  if (typeof description !== 'string') reject(file, 'no description');
+  if ((want === undefined) === ((steps as unknown[]).length === 0)) reject(file, 'either `want` or `steps`');
+  const documents = { ...(agents as Json), ...(agent === undefined && agents !== undefined ? {} : { [DEFAULT_AGENT]: agent ?? {} }) };
+  return {
+    description,
+    file,
+    steps: [
+      ...(settings === undefined ? [] : [setup('settings', settings as Json)]),
+      ...(catalog === undefined ? [] : [setup('sync', { source: 'runtime', ...(categories === undefined ? {} : { categories }), tools: entries(catalog) })]),
+      ...Object.entries(documents).map(([agentId, document]) => setup('put', { agentId, ...(document as Json | null) })),
+      ...(want === undefined ? [] : [{ action: 'decide' as const, input: (request ?? {}) as Json, want: want as Json }]),
+      ...(steps as Json[]).map((step) => readStep(file, step)),
+    ],
+  };
+}
+
+/** Every case, by file. */
+export function readCases(): Case[] {
+  const files = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.yaml'));
+  return files.map((file) => file.slice(0, -'.yaml'.length).split(path.sep).join('/')).sort().map(readCase);
+}

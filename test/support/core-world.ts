@@ -1,0 +1,108 @@
+import { AgentsService } from '../../src/agents/agents.service.js';
+import type { DocumentInput } from '../../src/agents/agents.service.js';
+import { DecisionService } from '../../src/decision/decision.service.js';
+import type { CheckInput } from '../../src/core/request.js';
+import { LibraryEngines } from '../../src/engines/library-engines.js';
+import { DEFAULT_LIMITS } from '../../src/platform/config/config.js';
+import { AppError } from '../../src/platform/errors/app-error.js';
+import { etagOf } from '../../src/platform/http/etag.js';
+import { Metrics } from '../../src/platform/observability/metrics.js';
+import type { TenantId } from '../../src/platform/tenant-id.js';
+import { PolicyViews } from '../../src/policy/policy-views.js';
+import { SyncService } from '../../src/registry/sync.service.js';
+import type { GovernancePatch } from '../../src/registry/tools.service.js';
+import { ToolsService } from '../../src/registry/tools.service.js';
+import { SettingsService } from '../../src/tenancy/settings.service.js';
+import type { SyncRequest } from '../../src/core/sync-plan.js';
+import { DEFAULT_AGENT } from './case-file.js';
+import type { Step } from './case-file.js';
+import type { World } from './case-runner.js';
+import { MemoryWorld } from './memory-world.js';
+
+type Json = Record<string, unknown>;
+
+const SYNC_DEFAULTS = { source: 'runtime', mode: 'full', format: 'toolcrib', namespace: null, confirmRemovals: false, categories: null, tools: [] };
+const TENANT = 'cases' as TenantId;
+
+/** The core with its real engines and the in-memory twins: no HTTP, no database. */
+export class CoreWorld implements World {
+  private readonly memory = new MemoryWorld();
+  private readonly engines = new LibraryEngines();
+  private readonly views = new PolicyViews(this.memory.policy, new Metrics(), 30_000);
+  private readonly syncs = new SyncService(this.memory.governance, this.engines, DEFAULT_LIMITS);
+  private readonly tools = new ToolsService(this.memory.governance, this.views);
+  private readonly agents = new AgentsService(this.memory.governance, this.views, DEFAULT_LIMITS);
+  private readonly settings = new SettingsService(this.memory.governance, this.views);
+  private readonly decisions = new DecisionService(this.views, this.engines);
+
+  private constructor() {
+    this.memory.governance.onCommit((tenant) => this.views.noteCommit(tenant));
+  }
+
+  static async open(): Promise<CoreWorld> {
+    const world = new CoreWorld();
+    await world.memory.tenantStore.create(TENANT, 'cases');
+    return world;
+  }
+
+  async do(step: Step): Promise<Json> {
+    try {
+      return await this.run(step);
+    } catch (error) {
+      if (error instanceof AppError) return { error: error.code, detail: error.detail };
+      throw error;
+    }
+  }
+
+  private async run({ action, input }: Step): Promise<Json> {
+    const { agentId = DEFAULT_AGENT, ...body } = input as { agentId?: string };
+    switch (action) {
+      case 'sync': {
+        const { dryRun = false, ...request } = input as { dryRun?: boolean };
+        const { result, revision } = await this.syncs.sync(TENANT, { ...SYNC_DEFAULTS, ...request } as SyncRequest, dryRun);
+        return { ...result, unchanged: result.unchanged.length, revision, dryRun };
+      }
+      case 'put': {
+        const { force = false, ...document } = body as { force?: boolean };
+        const current = await this.agents.get(TENANT, agentId).catch(() => null);
+        const { result, revision } = await this.agents.put(TENANT, agentId, current === null ? undefined : etagOf(current.revision), document, force);
+        return { ...this.document(result), ...result.widening, warnings: result.warnings, revision };
+      }
+      case 'patch': {
+        const { revision: known } = await this.agents.get(TENANT, agentId);
+        const { result, revision } = await this.agents.patch(TENANT, agentId, etagOf(known), body);
+        return { ...this.document(result), warnings: result.warnings, revision };
+      }
+      case 'import': {
+        const { agents, dryRun = false, force = false } = input as unknown as { agents: (DocumentInput & { agentId: string })[]; dryRun?: boolean; force?: boolean };
+        const documents = agents.map(({ agentId: id, ...document }) => ({ ...document, agentId: id }));
+        const { result, revision } = await this.agents.import(TENANT, documents, { dryRun, force });
+        const results = result.map((saved) => ({ agentId: saved.agentId, status: saved.status, document: saved.record && this.document(saved), added: saved.widening?.added ?? [], removed: saved.widening?.removed ?? [], warnings: saved.warnings }));
+        return { revision, results };
+      }
+      case 'deleteAgent':
+        return { revision: (await this.agents.delete(TENANT, (input as { name: string }).name)).revision };
+      case 'governance': {
+        const { name, ...patch } = input as { name: string } & GovernancePatch;
+        const { record } = await this.tools.get(TENANT, name);
+        const { result, revision } = await this.tools.patch(TENANT, name, etagOf(record.revision), patch);
+        return { declaration: result.record.declaration, governance: result.record.governance, effective: result.effective, revision };
+      }
+      case 'deleteTool':
+        return { revision: (await this.tools.delete(TENANT, (input as { name: string }).name)).revision };
+      case 'settings': {
+        const { revision: known } = await this.settings.read(TENANT);
+        const { result, revision } = await this.settings.patch(TENANT, etagOf(known), input);
+        return { ...result.settings, revision };
+      }
+      case 'decide':
+        return { ...(await this.decisions.decide(TENANT, { agentId, ...body }, 'en')).decision };
+      case 'check':
+        return { ...(await this.decisions.check(TENANT, { agentId, ...body } as CheckInput, 'en')) };
+    }
+  }
+
+  private document({ record }: { record: { document: object; origin: string } | null }): Json {
+    return record === null ? {} : { ...record.document, origin: record.origin };
+  }
+}

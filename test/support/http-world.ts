@@ -1,0 +1,56 @@
+import { DEFAULT_AGENT } from './case-file.js';
+import type { Step } from './case-file.js';
+import type { World } from './case-runner.js';
+import type { Answer, Caller, TestService } from './test-service.js';
+import { newTenant } from './test-service.js';
+
+type Json = Record<string, unknown>;
+
+const seg = encodeURIComponent;
+
+/** The running service, in a tenant of its own. */
+export class HttpWorld implements World {
+  private constructor(private readonly caller: Caller) {}
+
+  static async open(service: TestService): Promise<HttpWorld> {
+    return new HttpWorld((await newTenant(service)).caller);
+  }
+
+  async do(step: Step): Promise<Json> {
+    const { status, body, headers } = await this.send(step);
+    if (status >= 400) return { error: body.code, detail: body.detail };
+    return { ...(body as Json | null), ...(headers['x-toolcrib-revision'] && { revision: Number(headers['x-toolcrib-revision']) }) };
+  }
+
+  private send({ action, input }: Step): Promise<Answer> {
+    const { agentId = DEFAULT_AGENT, force, ...body } = input as { agentId?: string; force?: boolean };
+    const { name, ...rest } = input as { name: string };
+    switch (action) {
+      case 'sync':
+        return this.caller.post('/v1/tools/sync', { source: 'runtime', ...input });
+      case 'put':
+        return this.putAgent(agentId, body, force === true);
+      case 'patch':
+        return this.caller.write('patch', `/v1/agents/${seg(agentId)}`, body);
+      case 'import':
+        return this.caller.post('/v1/agents/import', input);
+      case 'deleteAgent':
+        return this.caller.send('delete', `/v1/agents/${seg(name)}`);
+      case 'governance':
+        return this.caller.write('patch', `/v1/tools/${seg(name)}`, rest);
+      case 'deleteTool':
+        return this.caller.send('delete', `/v1/tools/${seg(name)}`);
+      case 'settings':
+        return this.caller.write('patch', '/v1/settings', input);
+      case 'decide':
+        return this.caller.post('/v1/decide', { agentId, ...body });
+      case 'check':
+        return this.caller.post('/v1/check', { agentId, ...body });
+    }
+  }
+
+  private async putAgent(agentId: string, body: Json, force: boolean): Promise<Answer> {
+    const { headers } = await this.caller.get(`/v1/agents/${seg(agentId)}`);
+    return this.caller.send('put', `/v1/agents/${seg(agentId)}${force ? '?force=true' : ''}`, body, headers['etag'] === undefined ? {} : { 'if-match': headers['etag'] });
+  }
+}

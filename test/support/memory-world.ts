@@ -1,0 +1,238 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentRecord } from '../../src/core/agent-document.js';
+import type { Governance, LoadingCategory, ToolRecord } from '../../src/core/catalog.js';
+import type { PolicyDelta } from '../../src/core/policy-view.js';
+import type { Settings } from '../../src/core/settings.js';
+import { DEFAULT_SETTINGS } from '../../src/core/settings.js';
+import type { SyncPlan } from '../../src/core/sync-plan.js';
+import type { AgentToSave, Committed, GovernanceUnit, StoredSettings } from '../../src/governance/governance.store.js';
+import { GovernanceStore } from '../../src/governance/governance.store.js';
+import { AppError } from '../../src/platform/errors/app-error.js';
+import type { TenantId } from '../../src/platform/tenant-id.js';
+import type { PolicyPoint } from '../../src/policy/policy.loader.js';
+import { PolicyLoader } from '../../src/policy/policy.loader.js';
+import type { KeyRecord } from '../../src/tenancy/key.store.js';
+import { KeyStore } from '../../src/tenancy/key.store.js';
+import type { TenantRecord } from '../../src/tenancy/tenant.store.js';
+import { TenantStore } from '../../src/tenancy/tenant.store.js';
+
+/** One tenant's rows. Every record is immutable, so a copy of the maps is a snapshot. */
+interface TenantState {
+  readonly incarnation: string;
+  readonly name: string;
+  readonly createdAt: Date;
+  revision: number;
+  deletedRevision: number;
+  settings: StoredSettings;
+  tools: Map<string, ToolRecord>;
+  categories: LoadingCategory[];
+  agents: Map<string, AgentRecord>;
+  keys: Map<string, KeyRecord>;
+}
+
+const copyOf = (state: TenantState): TenantState => ({
+  ...state,
+  tools: new Map(state.tools),
+  agents: new Map(state.agents),
+  keys: new Map(state.keys),
+});
+
+/** Stored JSON comes back as other objects, as it does from a database. */
+const stored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+const byName = <T>(rows: Map<string, T>): [string, T][] => [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** What the in-memory twins of all ports share: the stand-in for the database. */
+export class MemoryWorld {
+  readonly tenants = new Map<TenantId, TenantState>();
+  readonly governance = new MemoryGovernanceStore(this);
+  readonly policy = new MemoryPolicyLoader(this);
+  readonly tenantStore = new MemoryTenantStore(this);
+  readonly keyStore = new MemoryKeyStore(this);
+
+  of(tenant: TenantId): TenantState {
+    const state = this.tenants.get(tenant);
+    if (state === undefined) throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+    return state;
+  }
+}
+
+class MemoryGovernanceStore extends GovernanceStore {
+  private readonly queues = new Map<TenantId, Promise<unknown>>();
+
+  constructor(private readonly world: MemoryWorld) {
+    super();
+  }
+
+  protected override async transact<T>(tenant: TenantId, work: (unit: GovernanceUnit) => Promise<T>): Promise<Committed<T> & { changed: boolean }> {
+    const before = this.queues.get(tenant) ?? Promise.resolve();
+    const run = before.then(async () => {
+      const state = copyOf(this.world.of(tenant));
+      const revision = state.revision;
+      const result = await work(new MemoryGovernanceUnit(state));
+      if (this.world.tenants.has(tenant)) this.world.tenants.set(tenant, state);
+      return { result, revision: state.revision, changed: state.revision !== revision };
+    });
+    this.queues.set(tenant, run.catch(() => undefined));
+    return run;
+  }
+}
+
+class MemoryGovernanceUnit implements GovernanceUnit {
+  constructor(private readonly state: TenantState) {}
+
+  get revision(): number {
+    return this.state.revision;
+  }
+
+  settings(): StoredSettings {
+    return this.state.settings;
+  }
+
+  async catalog(): Promise<{ tools: ToolRecord[]; categories: LoadingCategory[] }> {
+    return { tools: [...this.state.tools.values()], categories: this.state.categories };
+  }
+
+  async tools(names: readonly string[]): Promise<ToolRecord[]> {
+    return names.flatMap((name) => this.state.tools.get(name) ?? []);
+  }
+
+  async findTool(name: string): Promise<ToolRecord | null> {
+    return this.state.tools.get(name) ?? null;
+  }
+
+  async findAgent(agentId: string): Promise<AgentRecord | null> {
+    return this.state.agents.get(agentId) ?? null;
+  }
+
+  async existingAgents(agentIds: readonly string[]): Promise<ReadonlySet<string>> {
+    return new Set(agentIds.filter((agentId) => this.state.agents.has(agentId)));
+  }
+
+  async countAgents(): Promise<number> {
+    return this.state.agents.size;
+  }
+
+  async saveSync(source: string, { declarations, missing, categories }: Pick<SyncPlan, 'declarations' | 'missing' | 'categories'>): Promise<void> {
+    const revision = this.next();
+    for (const declaration of declarations) {
+      const governance = this.state.tools.get(declaration.name)?.governance ?? {};
+      this.state.tools.set(declaration.name, { name: declaration.name, source, available: true, declaration: stored(declaration), governance, revision });
+    }
+    for (const name of missing) this.change(name, { available: false, revision });
+    if (categories !== null) this.state.categories = [...this.state.categories.filter((category) => category.source !== source), ...categories];
+  }
+
+  async saveGovernance(name: string, governance: Governance): Promise<void> {
+    this.change(name, { governance: stored(governance), revision: this.next() });
+  }
+
+  async deleteTool(name: string): Promise<void> {
+    this.state.tools.delete(name);
+    this.state.deletedRevision = this.next();
+  }
+
+  async saveAgent(agent: AgentToSave): Promise<AgentRecord> {
+    const record = { ...stored(agent), revision: this.next(), updatedAt: new Date().toISOString() };
+    this.state.agents.set(agent.agentId, record);
+    return record;
+  }
+
+  async deleteAgent(agentId: string): Promise<void> {
+    this.state.agents.delete(agentId);
+    this.state.deletedRevision = this.next();
+  }
+
+  async saveSettings(settings: Settings): Promise<void> {
+    this.state.settings = { settings: stored(settings), revision: this.next() };
+  }
+
+  private change(name: string, part: Partial<ToolRecord>): void {
+    const tool = this.state.tools.get(name);
+    if (tool === undefined) throw new Error(`no tool ${name}`);
+    this.state.tools.set(name, { ...tool, ...part });
+  }
+
+  private next(): number {
+    this.state.revision += 1;
+    return this.state.revision;
+  }
+}
+
+class MemoryPolicyLoader extends PolicyLoader {
+  constructor(private readonly world: MemoryWorld) {
+    super();
+  }
+
+  override async load(tenant: TenantId, since: PolicyPoint | null): Promise<PolicyDelta | 'unchanged' | null> {
+    const state = this.world.tenants.get(tenant);
+    if (state === undefined) return null;
+    const known = since?.incarnation === state.incarnation ? since.revision : null;
+    if (known === state.revision) return 'unchanged';
+    const complete = known === null || state.deletedRevision > known;
+    const isNew = ({ revision }: { revision: number }): boolean => complete || revision > known;
+    return {
+      incarnation: state.incarnation,
+      revision: state.revision,
+      settings: state.settings.settings,
+      settingsRevision: state.settings.revision,
+      complete,
+      tools: [...state.tools.values()].filter(isNew),
+      categories: state.categories,
+      agents: [...state.agents.values()].filter(isNew),
+    };
+  }
+}
+
+class MemoryTenantStore extends TenantStore {
+  constructor(private readonly world: MemoryWorld) {
+    super();
+  }
+
+  override async create(tenantId: TenantId, name: string): Promise<TenantRecord | null> {
+    if (this.world.tenants.has(tenantId)) return null;
+    const createdAt = new Date();
+    this.world.tenants.set(tenantId, {
+      incarnation: randomUUID(), name, createdAt, revision: 0, deletedRevision: 0, settings: { settings: DEFAULT_SETTINGS, revision: 0 },
+      tools: new Map(), categories: [], agents: new Map(), keys: new Map(),
+    });
+    return { tenantId, name, createdAt };
+  }
+
+  override async exists(tenantId: TenantId): Promise<boolean> {
+    return this.world.tenants.has(tenantId);
+  }
+
+  override async list(after: string | null, limit: number): Promise<readonly TenantRecord[]> {
+    const rows = byName(this.world.tenants as Map<string, TenantState>).filter(([id]) => after === null || id > after);
+    return rows.slice(0, limit).map(([id, { name, createdAt }]) => ({ tenantId: id as TenantId, name, createdAt }));
+  }
+
+  override async delete(tenantId: TenantId): Promise<boolean> {
+    return this.world.tenants.delete(tenantId);
+  }
+}
+
+class MemoryKeyStore extends KeyStore {
+  constructor(private readonly world: MemoryWorld) {
+    super();
+  }
+
+  override async create(tenant: TenantId, key: Omit<KeyRecord, 'createdAt'>): Promise<KeyRecord> {
+    const record = { ...key, createdAt: new Date() };
+    this.world.of(tenant).keys.set(key.keyId, record);
+    return record;
+  }
+
+  override async find(tenant: TenantId, keyId: string): Promise<KeyRecord | null> {
+    return this.world.tenants.get(tenant)?.keys.get(keyId) ?? null;
+  }
+
+  override async list(tenant: TenantId, after: string | null, limit: number): Promise<readonly KeyRecord[]> {
+    return byName(this.world.of(tenant).keys).filter(([id]) => after === null || id > after).slice(0, limit).map(([, key]) => key);
+  }
+
+  override async delete(tenant: TenantId, keyId: string): Promise<boolean> {
+    return this.world.tenants.get(tenant)?.keys.delete(keyId) ?? false;
+  }
+}

@@ -1,0 +1,93 @@
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
+import supertest from 'supertest';
+import { createApp } from '../../src/create-app.js';
+import type { Config } from '../../src/platform/config/config.js';
+import { parseConfig } from '../../src/platform/config/config.js';
+import { createLogger } from '../../src/platform/observability/logger.js';
+import { Metrics } from '../../src/platform/observability/metrics.js';
+import type { Scope } from '../../src/tenancy/scope.js';
+import { SCOPES } from '../../src/tenancy/scope.js';
+import type { DatabaseKind, TestDatabase } from './databases.js';
+
+export const PLATFORM_KEY = 'the-platform-key-of-the-tests-0123456789';
+
+export interface TestService extends TestDatabase {
+  readonly app: NestFastifyApplication;
+  readonly config: Config;
+  readonly logged: string[];
+}
+
+/** The whole service on a new database, answering supertest. */
+export async function startTestService(kind: DatabaseKind, environment: Record<string, string> = {}): Promise<TestService> {
+  const { database, close } = await kind.open();
+  const config = parseConfig({ TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY, ...environment });
+  const logged: string[] = [];
+  const logger = createLogger('debug', { write: (line: string) => void logged.push(line) });
+  const app = await createApp({ config, platformKey: PLATFORM_KEY, database, logger, metrics: new Metrics() });
+  await app.init();
+  await app.getHttpAdapter().getInstance().ready();
+  return { app, config, database, logged, close: () => app.close().then(close) };
+}
+
+export type Json = Record<string, unknown>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: any;
+  readonly text: string;
+}
+
+/** A caller with one key. */
+export class Caller {
+  constructor(
+    private readonly service: Pick<TestService, 'app'>,
+    private readonly headers: Record<string, string>,
+  ) {}
+
+  async send(method: 'get' | 'put' | 'post' | 'patch' | 'delete', path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+    let request = supertest(this.service.app.getHttpServer())[method](path).set({ ...this.headers, ...headers });
+    if (body !== undefined) request = request.set('content-type', 'application/json').send(typeof body === 'string' ? body : JSON.stringify(body));
+    const { status, headers: got, text } = await request.buffer(true).parse((response, done) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => done(null, Buffer.concat(chunks).toString('utf8')));
+    }).then((response) => ({ status: response.status, headers: response.headers, text: String(response.body) }));
+    return { status, headers: got, text, body: text.startsWith('{') ? JSON.parse(text) : null };
+  }
+
+  get = (path: string, headers?: Record<string, string>): Promise<Answer> => this.send('get', path, undefined, headers);
+  post = (path: string, body: unknown, headers?: Record<string, string>): Promise<Answer> => this.send('post', path, body, headers);
+
+  /** Reads the current ETag, where there is one, and sends it along. */
+  async write(method: 'put' | 'patch', path: string, body: unknown): Promise<Answer> {
+    const { headers } = await this.get(path);
+    return this.send(method, path, body, headers['etag'] === undefined ? {} : { 'if-match': headers['etag'] });
+  }
+}
+
+export const platform = (service: Pick<TestService, 'app'>, tenant?: string): Caller =>
+  new Caller(service, { authorization: `Bearer ${PLATFORM_KEY}`, ...(tenant === undefined ? {} : { 'x-tenant-id': tenant }) });
+
+let tenants = 0;
+
+export interface TestTenant {
+  readonly tenantId: string;
+  /** With every scope. */
+  readonly caller: Caller;
+  /** Another key of the tenant. */
+  withScopes(...scopes: Scope[]): Promise<Caller>;
+}
+
+/** A tenant of its own for one test. */
+export async function newTenant(service: Pick<TestService, 'app'>): Promise<TestTenant> {
+  tenants += 1;
+  const tenantId = `t${tenants}-${Math.random().toString(36).slice(2, 10)}`;
+  const created = await platform(service).post('/v1/tenants', { tenantId, name: `tenant ${tenantId}` });
+  if (created.status !== 201) throw new Error(created.text);
+  const withScopes = async (...scopes: Scope[]): Promise<Caller> => {
+    const { body } = await platform(service, tenantId).post('/v1/keys', { name: scopes.join(' '), scopes });
+    return new Caller(service, { authorization: `Bearer ${body.key}` });
+  };
+  return { tenantId, caller: await withScopes(...SCOPES), withScopes };
+}
