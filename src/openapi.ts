@@ -24,7 +24,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .setDescription(DESCRIPTION)
     .setVersion('1')
     .setOpenAPIVersion('3.1.0')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', description: 'a key' }, 'key')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'a key' }, 'key')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'a key' }, 'keyHeader')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Tenant-Id', description: 'the tenant that the platform key acts on' }, 'tenant')
     .addTag('tenants', 'for the platform key alone')

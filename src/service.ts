@@ -62,11 +62,21 @@ export async function startService(config: Config, logger: Logger): Promise<Runn
     database,
     stop: async () => {
       stopping.abort();
-      await app.close();
+      await closeGently(app);
       await prepared;
       await close();
     },
   };
+}
+
+const SWEEP_MS = 100;
+
+/** A connection that answers its last request is idle only then, and a client may keep it open: it is closed as it falls idle. */
+async function closeGently(app: NestFastifyApplication): Promise<void> {
+  const server = app.getHttpServer();
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  await app.close();
+  clearInterval(sweep);
 }
 
 /** Applies the migrations, as often as it takes until the database is there. */

@@ -3,7 +3,6 @@ import type { Declaration, Governance, LoadingCategory, ToolRecord } from '../co
 import type { Settings } from '../core/settings.js';
 import type { SyncPlan } from '../core/sync-plan.js';
 import type { Database, Transaction } from '../platform/database/database.js';
-import { Prisma } from '../platform/database/database.js';
 import { AppError } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { AgentToSave, Committed, GovernanceUnit, StoredSettings } from './governance.store.js';
@@ -12,7 +11,7 @@ import { agentRecord, loadingCategory, settingsOf, toolRecord } from './record-m
 
 interface TenantRow {
   readonly revision: bigint;
-  readonly settings: unknown;
+  readonly settings: string;
   readonly settings_revision: bigint;
 }
 
@@ -33,8 +32,6 @@ export class PrismaGovernanceStore extends GovernanceStore {
     });
   }
 }
-
-const json = (value: unknown): Prisma.InputJsonValue => value as Prisma.InputJsonValue;
 
 class PrismaGovernanceUnit implements GovernanceUnit {
   revision: number;
@@ -107,14 +104,14 @@ class PrismaGovernanceUnit implements GovernanceUnit {
     const texts = declarations.map((declaration) => JSON.stringify(declaration));
     await this.tx.$executeRaw`
       INSERT INTO tools (tenant_id, name, source, available, declaration, revision)
-      SELECT ${this.tenantId}, entry.name, ${source}, true, entry.declaration::json, ${this.revision}
+      SELECT ${this.tenantId}, entry.name, ${source}, true, entry.declaration, ${this.revision}
       FROM unnest(${names}::text[], ${texts}::text[]) AS entry (name, declaration)
       ON CONFLICT (tenant_id, name) DO UPDATE SET available = true, declaration = excluded.declaration, revision = excluded.revision`;
   }
 
   async saveGovernance(name: string, governance: Governance): Promise<void> {
     const where = { tenantId_name: { tenantId: this.tenantId, name } };
-    await this.tx.tool.update({ where, data: { governance: json(governance), revision: this.next() } });
+    await this.tx.tool.update({ where, data: { governance: JSON.stringify(governance), revision: this.next() } });
   }
 
   async deleteTool(name: string): Promise<void> {
@@ -123,7 +120,7 @@ class PrismaGovernanceUnit implements GovernanceUnit {
   }
 
   async saveAgent({ agentId, document, origin, legacy }: AgentToSave): Promise<AgentRecord> {
-    const data = { document: json(document), origin, legacy: legacy === null ? Prisma.DbNull : json(legacy), revision: this.next(), updatedAt: new Date() };
+    const data = { document: JSON.stringify(document), origin, legacy: legacy && JSON.stringify(legacy), revision: this.next(), updatedAt: new Date() };
     const { tenantId } = this;
     return agentRecord(await this.tx.agent.upsert({ where: { tenantId_agentId: { tenantId, agentId } }, create: { tenantId, agentId, ...data }, update: data }));
   }
@@ -135,7 +132,7 @@ class PrismaGovernanceUnit implements GovernanceUnit {
 
   async saveSettings(settings: Settings): Promise<void> {
     this.newSettings = { settings, revision: this.next() };
-    await this.tx.tenant.update({ where: { id: this.tenantId }, data: { settings: json(settings), settingsRevision: this.revision }, select: { id: true } });
+    await this.tx.tenant.update({ where: { id: this.tenantId }, data: { settings: JSON.stringify(settings), settingsRevision: this.revision }, select: { id: true } });
   }
 
   private next(): number {

@@ -4,21 +4,21 @@ import type { JsonObject } from '../core/json.js';
 import type { Settings } from '../core/settings.js';
 import { DEFAULT_SETTINGS } from '../core/settings.js';
 
-/** Rows as the database gives them. What stands in their JSON was checked and normalised when it was written. */
+/** Rows as the database gives them: JSON is text there, and was checked and normalised when it was written. */
 export interface ToolRow {
   readonly name: string;
   readonly source: string;
   readonly available: boolean;
-  readonly declaration: unknown;
-  readonly governance: unknown;
+  readonly declaration: string;
+  readonly governance: string;
   readonly revision: bigint;
 }
 
 export interface AgentRow {
   readonly agentId: string;
-  readonly document: unknown;
+  readonly document: string;
   readonly origin: string;
-  readonly legacy: unknown;
+  readonly legacy: string | null;
   readonly revision: bigint;
   readonly updatedAt: Date;
 }
@@ -27,16 +27,16 @@ export const toolRecord = ({ name, source, available, declaration, governance, r
   name,
   source,
   available,
-  declaration: declaration as Declaration,
-  governance: governance as Governance,
+  declaration: JSON.parse(declaration) as Declaration,
+  governance: JSON.parse(governance) as Governance,
   revision: Number(revision),
 });
 
 export const agentRecord = ({ agentId, document, origin, legacy, revision, updatedAt }: AgentRow): AgentRecord => ({
   agentId,
-  document: document as AgentDocument,
+  document: JSON.parse(document) as AgentDocument,
   origin: origin as Origin,
-  legacy: legacy as JsonObject | null,
+  legacy: legacy === null ? null : (JSON.parse(legacy) as JsonObject),
   revision: Number(revision),
   updatedAt: updatedAt.toISOString(),
 });
@@ -44,4 +44,4 @@ export const agentRecord = ({ agentId, document, origin, legacy, revision, updat
 export const loadingCategory = ({ source, key, label, whenToUse, sort }: LoadingCategory): LoadingCategory => ({ source, key, label, whenToUse, sort });
 
 /** Settings are stored as they are set; what was never set has its default. */
-export const settingsOf = (stored: unknown): Settings => ({ ...DEFAULT_SETTINGS, ...(stored as Partial<Settings>) });
+export const settingsOf = (stored: string): Settings => ({ ...DEFAULT_SETTINGS, ...(JSON.parse(stored) as Partial<Settings>) });

@@ -12,7 +12,7 @@ export interface TestDatabase {
 export interface DatabaseKind {
   readonly name: string;
   /** A new database with all migrations applied. */
-  open(): Promise<TestDatabase>;
+  readonly open: () => Promise<TestDatabase>;
 }
 
 const embedded: DatabaseKind = {

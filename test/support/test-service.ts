@@ -1,6 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import supertest from 'supertest';
 import { createApp } from '../../src/create-app.js';
+import { buildDocument } from '../../src/openapi.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { parseConfig } from '../../src/platform/config/config.js';
 import { createLogger } from '../../src/platform/observability/logger.js';
@@ -8,6 +9,7 @@ import { Metrics } from '../../src/platform/observability/metrics.js';
 import type { Scope } from '../../src/tenancy/scope.js';
 import { SCOPES } from '../../src/tenancy/scope.js';
 import type { DatabaseKind, TestDatabase } from './databases.js';
+import { OpenApiValidator } from './openapi-validator.js';
 
 export const PLATFORM_KEY = 'the-platform-key-of-the-tests-0123456789';
 
@@ -15,18 +17,26 @@ export interface TestService extends TestDatabase {
   readonly app: NestFastifyApplication;
   readonly config: Config;
   readonly logged: string[];
+  /** Every answer is held against the document. */
+  readonly contract: OpenApiValidator;
 }
 
 /** The whole service on a new database, answering supertest. */
 export async function startTestService(kind: DatabaseKind, environment: Record<string, string> = {}): Promise<TestService> {
-  const { database, close } = await kind.open();
+  return serve(await kind.open(), environment);
+}
+
+/** Another replica of a service: its own caches on the same database. */
+export const startReplica = ({ database }: TestService): Promise<TestService> => serve({ database, close: () => Promise.resolve() }, {});
+
+async function serve({ database, close }: TestDatabase, environment: Record<string, string>): Promise<TestService> {
   const config = parseConfig({ TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY, ...environment });
   const logged: string[] = [];
   const logger = createLogger('debug', { write: (line: string) => void logged.push(line) });
   const app = await createApp({ config, platformKey: PLATFORM_KEY, database, logger, metrics: new Metrics() });
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
-  return { app, config, database, logged, close: () => app.close().then(close) };
+  return { app, config, database, logged, contract: new OpenApiValidator(buildDocument(app)), close: () => app.close().then(close) };
 }
 
 export type Json = Record<string, unknown>;
@@ -38,22 +48,27 @@ export interface Answer {
   readonly text: string;
 }
 
+/** What a caller needs of the service. */
+export type Served = Pick<TestService, 'app' | 'contract'>;
+
 /** A caller with one key. */
 export class Caller {
   constructor(
-    private readonly service: Pick<TestService, 'app'>,
+    private readonly service: Served,
     private readonly headers: Record<string, string>,
   ) {}
 
   async send(method: 'get' | 'put' | 'post' | 'patch' | 'delete', path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
-    let request = supertest(this.service.app.getHttpServer())[method](path).set({ ...this.headers, ...headers });
-    if (body !== undefined) request = request.set('content-type', 'application/json').send(typeof body === 'string' ? body : JSON.stringify(body));
+    let request = supertest(this.service.app.getHttpServer())[method](path).set({ ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...this.headers, ...headers });
+    if (body !== undefined) request = request.send(typeof body === 'string' ? body : JSON.stringify(body));
     const { status, headers: got, text } = await request.buffer(true).parse((response, done) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => done(null, Buffer.concat(chunks).toString('utf8')));
     }).then((response) => ({ status: response.status, headers: response.headers, text: String(response.body) }));
-    return { status, headers: got, text, body: text.startsWith('{') ? JSON.parse(text) : null };
+    const answered = text.startsWith('{') ? JSON.parse(text) : null;
+    this.service.contract.check(method, path, status, got['content-type'], answered);
+    return { status, headers: got, text, body: answered };
   }
 
   get = (path: string, headers?: Record<string, string>): Promise<Answer> => this.send('get', path, undefined, headers);
@@ -66,7 +81,7 @@ export class Caller {
   }
 }
 
-export const platform = (service: Pick<TestService, 'app'>, tenant?: string): Caller =>
+export const platform = (service: Served, tenant?: string): Caller =>
   new Caller(service, { authorization: `Bearer ${PLATFORM_KEY}`, ...(tenant === undefined ? {} : { 'x-tenant-id': tenant }) });
 
 let tenants = 0;
@@ -80,7 +95,7 @@ export interface TestTenant {
 }
 
 /** A tenant of its own for one test. */
-export async function newTenant(service: Pick<TestService, 'app'>): Promise<TestTenant> {
+export async function newTenant(service: Served): Promise<TestTenant> {
   tenants += 1;
   const tenantId = `t${tenants}-${Math.random().toString(36).slice(2, 10)}`;
   const created = await platform(service).post('/v1/tenants', { tenantId, name: `tenant ${tenantId}` });

@@ -19,12 +19,14 @@ BEGIN
 END
 $$;
 
+-- JSON is kept as the text that was written: `jsonb` would lose the order of members in a schema, which models read, and
+-- the client's own mapping of JSON columns loses members called `__proto__`, which are ordinary names here.
 CREATE TABLE tenants (
   id                text PRIMARY KEY,
   name              text NOT NULL,
   incarnation       uuid NOT NULL DEFAULT gen_random_uuid(),
   revision          bigint NOT NULL DEFAULT 0,
-  settings          json NOT NULL DEFAULT '{}',
+  settings          text NOT NULL DEFAULT '{}',
   settings_revision bigint NOT NULL DEFAULT 0,
   deleted_revision  bigint NOT NULL DEFAULT 0,
   created_at        timestamptz(3) NOT NULL DEFAULT CURRENT_TIMESTAMP
@@ -41,14 +43,13 @@ CREATE TABLE api_keys (
   PRIMARY KEY (tenant_id, key_id)
 );
 
--- `json`, not `jsonb`: the order of members in a schema is the source's own, and models read it.
 CREATE TABLE tools (
   tenant_id   text NOT NULL REFERENCES tenants (id) ON DELETE CASCADE ON UPDATE CASCADE,
   name        text NOT NULL,
   source      text NOT NULL,
   available   boolean NOT NULL DEFAULT true,
-  declaration json NOT NULL,
-  governance  json NOT NULL DEFAULT '{}',
+  declaration text NOT NULL,
+  governance  text NOT NULL DEFAULT '{}',
   revision    bigint NOT NULL,
   PRIMARY KEY (tenant_id, name)
 );
@@ -67,9 +68,9 @@ CREATE TABLE loading_categories (
 CREATE TABLE agents (
   tenant_id  text NOT NULL REFERENCES tenants (id) ON DELETE CASCADE ON UPDATE CASCADE,
   agent_id   text NOT NULL,
-  document   json NOT NULL,
+  document   text NOT NULL,
   origin     text NOT NULL,
-  legacy     json,
+  legacy     text,
   revision   bigint NOT NULL,
   updated_at timestamptz(3) NOT NULL,
   PRIMARY KEY (tenant_id, agent_id)

@@ -5,7 +5,6 @@ import type { TenantId } from '../tenant-id.js';
 import { Prisma, PrismaClient } from './generated/client.js';
 
 export type Transaction = Prisma.TransactionClient;
-export { Prisma };
 
 /** Waiting for a connection, and for a whole transaction. */
 const MAX_WAIT_MS = 5_000;

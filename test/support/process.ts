@@ -1,0 +1,48 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface ServiceProcess {
+  readonly child: ChildProcess;
+  /** Everything it has printed so far. */
+  readonly output: () => string;
+  /** Resolves to the exit code, or to the signal that ended it. */
+  readonly ended: Promise<number | string | null>;
+}
+
+export const newDataDir = (): Promise<string> => mkdtemp(path.join(tmpdir(), 'toolcrib-data-'));
+
+/** The built service as a process of its own. */
+export function spawnService(environment: Record<string, string>, args: readonly string[] = []): ServiceProcess {
+  const child = spawn(process.execPath, ['dist/main.js', ...args], { env: { PATH: process.env['PATH'], PORT: '0', ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let printed = '';
+  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  const ended = new Promise<number | string | null>((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
+  return { child, output: () => printed, ended };
+}
+
+/** The address that the process listens on. */
+export async function listening({ output, child }: ServiceProcess): Promise<string> {
+  for (let tries = 0; tries < 300; tries += 1) {
+    const url = /"url":"(http:[^"]+)"/u.exec(output())?.[1];
+    if (url !== undefined) return url;
+    if (child.exitCode !== null) break;
+    await sleep(100);
+  }
+  throw new Error(`the service does not listen: ${output()}`);
+}
+
+/** One JSON request to a running process. */
+export async function ask(url: string, key: string | null, method: string, route: string, body?: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: any; headers: Headers }> {
+  const response = await fetch(url + route, {
+    method,
+    headers: { ...(key !== null && { authorization: `Bearer ${key}` }), ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
+}
