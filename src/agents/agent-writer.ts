@@ -24,6 +24,8 @@ export interface SaveOptions {
   readonly dryRun: boolean;
   /** Drops unknown toolsets instead of blocking. */
   readonly force: boolean;
+  /** Agents that the same import brings: they count as there, whatever their place in it. */
+  readonly alongside: ReadonlySet<string>;
 }
 
 const NO_WIDENING: Widening = { added: [], removed: [] };
@@ -43,7 +45,7 @@ interface ToSave<Input = AgentDocumentInput & JsonObject> {
 
 async function saveNative(unit: GovernanceUnit, { agentId, before, input, options }: ToSave): Promise<Saved> {
   const document = normaliseDocument(agentId, input);
-  const warnings = await warningsFor(unit, document, agentId);
+  const warnings = await warningsFor(unit, document, agentId, options);
   if (before !== null && equalJson(before.document, document)) return { status: 'unchanged', record: before, warnings, widening: null };
   const toSave = { agentId, document, origin: 'native' as const, legacy: before?.legacy ?? null };
   return { status: 'imported', record: await save(unit, toSave, options), warnings, widening: null };
@@ -51,15 +53,15 @@ async function saveNative(unit: GovernanceUnit, { agentId, before, input, option
 
 async function saveLegacy(unit: GovernanceUnit, { agentId, before, input, options }: ToSave<AgentDocumentInput & JsonObject & { toolsets: readonly string[] }>): Promise<Saved> {
   if (before !== null && isSameLegacy(before, input)) {
-    return { status: 'unchanged', record: before, warnings: await warningsFor(unit, before.document, agentId), widening: NO_WIDENING };
+    return { status: 'unchanged', record: before, warnings: await warningsFor(unit, before.document, agentId, options), widening: NO_WIDENING };
   }
   const tools = inOrder((await unit.catalog()).tools.map(catalogTool));
   const unknown = unknownToolsets(input.toolsets, { tools });
   if (unknown.length > 0 && !options.force) return { status: 'blocked', record: before, warnings: unknown.map(unknownToolsetWarning), widening: NO_WIDENING };
-  const agents = await unit.existingAgents(input.subagentConfig?.allowedPresetAgentIds ?? []);
+  const agents = await knownAgents(unit, input.subagentConfig?.allowedPresetAgentIds ?? [], options);
   const { document, warnings, added, removed } = migrateLegacy(agentId, input, { tools, agents });
   const record = await save(unit, { agentId, document, origin: 'legacy', legacy: rawLegacy(input) }, options);
-  return { status: 'imported', record, warnings: [...warnings, ...(await warningsFor(unit, document, agentId))], widening: { added, removed } };
+  return { status: 'imported', record, warnings: [...warnings, ...(await warningsFor(unit, document, agentId, options))], widening: { added, removed } };
 }
 
 type ToStore = Pick<AgentRecord, 'agentId' | 'document' | 'origin' | 'legacy'>;
@@ -67,9 +69,12 @@ type ToStore = Pick<AgentRecord, 'agentId' | 'document' | 'origin' | 'legacy'>;
 const save = async (unit: GovernanceUnit, record: ToStore, { dryRun }: SaveOptions): Promise<AgentRecord> =>
   dryRun ? { ...record, revision: unit.revision, updatedAt: new Date().toISOString() } : unit.saveAgent(record);
 
-async function warningsFor(unit: GovernanceUnit, document: AgentDocument, agentId: string): Promise<Warning[]> {
+const knownAgents = async (unit: GovernanceUnit, agentIds: readonly string[], { alongside }: SaveOptions): Promise<ReadonlySet<string>> =>
+  new Set([...(await unit.existingAgents(agentIds)), ...alongside]);
+
+async function warningsFor(unit: GovernanceUnit, document: AgentDocument, agentId: string, options: SaveOptions): Promise<Warning[]> {
   const tools = new Map((await unit.tools(toolNamesIn(document))).map((record) => [record.name, effectiveOf(record)]));
-  const agents = await unit.existingAgents(document.subagentConfig.allowedPresetAgentIds);
+  const agents = await knownAgents(unit, document.subagentConfig.allowedPresetAgentIds, options);
   const known: NamesKnown = { tool: (name) => tools.get(name), agent: (id) => id === agentId || agents.has(id) };
   return documentWarnings(document, known);
 }

@@ -69,11 +69,12 @@ export class AgentsService {
   }
 
   /** Each agent by itself: a blocked one leaves the others alone. One transaction, one revision for each that changes. */
-  import(tenant: TenantId, documents: readonly (DocumentInput & { readonly agentId: string })[], options: SaveOptions): Promise<Committed<readonly (Saved & { agentId: string })[]>> {
+  import(tenant: TenantId, documents: readonly (DocumentInput & { readonly agentId: string })[], options: Omit<SaveOptions, 'alongside'>): Promise<Committed<readonly (Saved & { agentId: string })[]>> {
+    const alongside = new Set(documents.map(({ agentId }) => agentId));
     requireDistinct(documents.map(({ agentId }) => agentId));
     return this.governance.write(tenant, async (unit) => {
       const results: (Saved & { agentId: string })[] = [];
-      for (const document of documents) results.push({ agentId: document.agentId, ...(await saveDocument(unit, document.agentId, document, options)) });
+      for (const document of documents) results.push({ agentId: document.agentId, ...(await saveDocument(unit, document.agentId, document, { ...options, alongside })) });
       if ((await unit.countAgents()) > this.limits.agents) throw tooMany(this.limits.agents);
       return results;
     });
@@ -86,7 +87,7 @@ export class AgentsService {
 }
 
 async function saveOrRefuse(unit: GovernanceUnit, agentId: string, input: DocumentInput, force: boolean): Promise<Saved> {
-  const saved = await saveDocument(unit, agentId, input, { dryRun: false, force });
+  const saved = await saveDocument(unit, agentId, input, { dryRun: false, force, alongside: new Set() });
   if (saved.status === 'blocked') throw new AppError('UNKNOWN_TOOLSET', saved.warnings.map(({ message }) => message).join('; '));
   return saved;
 }

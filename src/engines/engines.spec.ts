@@ -1,0 +1,101 @@
+import { describe, expect, it } from '@jest/globals';
+import { checkSchema, validateArguments } from './ajv-schema.engine.js';
+import { TookTooLong, bounded } from './bounded.js';
+import { checkCondition, evaluateCondition } from './cel-condition.engine.js';
+
+const facts = (more: object = {}) => ({ attributes: {}, depth: 0, model: {}, ...more });
+
+describe('conditions', () => {
+  it.each([
+    ['attributes.n == 1', true], ['attributes.n == 1.0', true], ['attributes.n < 1.5', true], ['attributes.n in [1, 2]', true], ['attributes.big == 12345678901', true],
+    ['attributes.none || true', true], ['true || attributes.none', true], ['attributes.none && false', false], ['!attributes.none', false],
+    ['attributes.s', false], ['1', false], ["attributes.s == 'x'", true], ['has(attributes.s) && !has(attributes.none)', true],
+    ["scene == 'chat'", false], ["scene != 'chat'", false], ["'vision' in model.capabilities", false], ['has(model.capabilities)', false], ['model.other == 1', false],
+    ['depth == 0', true], ['depth < 0.5', true], ['attributes.list.exists(x, x == 2)', true], ['size(attributes.list) == 2', true], ["attributes.s.matches('^x$')", true],
+    ['attributes.constructor == 1', false], ["'constructor' in attributes", false], ['attributes.__proto__ == 1', false],
+  ])('%s is %s', (expression, expected) => {
+    expect(checkCondition(expression)).toBeNull();
+    expect(evaluateCondition(expression, facts({ attributes: { n: 1, s: 'x', big: 12_345_678_901, list: [1, 2] } }))).toBe(expected);
+  });
+
+  it.each([
+    ['attributes.x ==', /position \d+/u], ['1 +', /position \d+/u], ['(((', /position \d+/u], ['', /position 1/u], ['a b', /position \d+/u],
+    ['user.role == 1', /`user`.*position 1\b/u], ['true && attributes.x == who', /`who`.*position 25/u], ['nope(1)', /function `nope`/u], ['attributes.x.eval()', /function `eval`/u],
+    ['attributes.list.exists(x, y == 1)', /`y`/u], ['google.protobuf.Timestamp{seconds: 1} == null', /type|known/u], [`${'('.repeat(900)}1${')'.repeat(900)}`, /position/u],
+  ])('%s does not compile, and says where', (expression, message) => {
+    expect(checkCondition(expression)).toMatch(message);
+    expect(evaluateCondition(expression, facts())).toBe(false);
+  });
+
+  it('see what is set', () => {
+    expect(evaluateCondition("scene == 'chat' && 'vision' in model.capabilities && depth >= 1", { attributes: {}, scene: 'chat', model: { capabilities: ['vision'] }, depth: 2 })).toBe(true);
+  });
+
+  it('that would run away are false in time', () => {
+    const list = Array.from({ length: 20_000 }, (_, i) => i);
+    const start = performance.now();
+    expect(evaluateCondition('attributes.l.all(a, attributes.l.all(b, attributes.l.exists(c, c == a + b || true)))', facts({ attributes: { l: list } }))).toBe(false);
+    expect(evaluateCondition("attributes.s.matches('^(a+)+$')", facts({ attributes: { s: `${'a'.repeat(20_000)}!` } }))).toBe(false);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+});
+
+describe('schemas', () => {
+  it.each<[object, RegExp | null]>([
+    [{ type: 'object' }, null], [{}, null], [{ type: 'banana' }, /type/u], [{ properties: [] }, /properties/u], [{ type: 'object', required: 'a' }, /required/u],
+    [{ properties: { a: { $ref: '#/$defs/a' } }, $defs: { a: {} } }, null], [{ properties: { a: { $ref: 'https://elsewhere.test/a.json' } } }, /leaves the document/u], [{ $ref: 'other.json' }, /leaves/u],
+    [{ $id: 'https://own.test/root.json', properties: { a: { $ref: 'a.json' } }, $defs: { a: { $id: 'a.json', type: 'string' } } }, null],
+    [{ properties: { $ref: { type: 'string' } }, enum: [{ $ref: 'data, not a reference' }] }, null],
+    [{ $schema: 'http://json-schema.org/draft-07/schema#', definitions: { a: {} }, items: [{ type: 'string' }] }, null],
+    [{ $schema: 'http://json-schema.org/draft-07/schema#', type: 'banana' }, /type/u], [{ items: [{ type: 'string' }] }, /items/u],
+    [{ pattern: '(?=lookahead)x' }, null],
+  ])('%j: %s', (schema, message) => {
+    if (message === null) expect(checkSchema(schema as never)).toBeNull();
+    else expect(checkSchema(schema as never)).toMatch(message);
+  });
+
+  it.each<[object, unknown, string[]]>([
+    [{ type: 'object', required: ['sql'], properties: { sql: { type: 'string' } } }, {}, ['/sql']],
+    [{ type: 'object', additionalProperties: false }, { 'a/b~c': 1 }, ['/a~1b~0c']],
+    [{ type: 'object', properties: { o: { properties: { n: { type: 'integer' } } } } }, { o: { n: 'x' } }, ['/o/n']],
+    [{ type: 'object' }, [], ['']], [{ type: 'object' }, 'text', ['']],
+    [{ $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }], additionalItems: false }, ['a', 1], ['']],
+    [{ prefixItems: [{ type: 'string' }], items: false }, ['a', 1], ['']],
+    [{ unevaluatedProperties: false, properties: { a: {} } }, { a: 1, b: 2 }, ['/b']],
+    [{ properties: { a: { $ref: '#/$defs/t' } }, $defs: { t: { type: 'string' } } }, { a: 1 }, ['/a']],
+    [{ properties: { d: { format: 'date-time' } } }, { d: 'any words' }, []],
+    [{ properties: { __proto__x: {}, constructor: { type: 'number' } } }, { constructor: 'x' }, ['/constructor']],
+    [{ properties: { a: { $ref: '#/$defs/missing' } } }, { a: 1 }, ['']],
+    [{ properties: { a: { pattern: '^(?=x)[\\w-.]+$' } } }, { a: 'y' }, ['/a']],
+  ])('%j judges %j', (schema, value, paths) => {
+    expect(validateArguments(schema as never, value).map(({ path }) => path)).toEqual(paths);
+  });
+
+  it('never see one another: an `$id` of one is unknown to the next', () => {
+    validateArguments({ $id: 'https://a.test/x.json', $defs: { s: { $id: 'shared.json', type: 'string' } }, properties: { a: { $ref: 'shared.json' } } }, { a: 'x' });
+    expect(validateArguments({ $id: 'https://a.test/y.json', properties: { a: { $ref: 'shared.json' } } }, { a: 1 })).toEqual([{ path: '', message: 'the schema of the tool can not be applied' }]);
+    expect(validateArguments({ $id: 'https://a.test/x.json', type: 'object' }, {})).toEqual([]);
+  });
+
+  it('that would hold the process are stopped, and what can not be judged does not fit', () => {
+    const start = performance.now();
+    const pattern = { properties: { a: { type: 'string', pattern: '^(a+)+$' } } };
+    expect(validateArguments(pattern, { a: `${'a'.repeat(50)}!` })).toEqual([{ path: '', message: 'the arguments take too long to judge' }]);
+    const doubling = { $defs: { n: { properties: { x: { allOf: [{ $ref: '#/$defs/n' }, { $ref: '#/$defs/n' }] } } } }, $ref: '#/$defs/n' };
+    let deep: object = {};
+    for (let i = 0; i < 60; i += 1) deep = { x: deep };
+    expect(validateArguments(doubling, deep)).toHaveLength(1);
+    const pairs = { properties: { l: { uniqueItems: true, type: 'array', items: { type: 'object' } } } };
+    expect(validateArguments(pairs, { l: Array.from({ length: 30_000 }, (_, i) => ({ i })) })).toHaveLength(1);
+    expect(validateArguments({ properties: { l: { items: { type: 'string' } } } }, { l: Array.from({ length: 5_000 }, () => 1) })).toHaveLength(20);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+});
+
+describe('bounded work', () => {
+  it('gives what the work gives, throws what it throws, and stops what does not end', () => {
+    expect(bounded(50, () => 7)).toBe(7);
+    expect(() => bounded(50, () => { throw new RangeError('own'); })).toThrow(RangeError);
+    expect(() => bounded(20, () => { for (;;); })).toThrow(TookTooLong);
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals';
+import { ConfigError, DEFAULT_LIMITS, parseConfig } from './config.js';
+
+const mistakes = (environment: Record<string, string>): readonly string[] => {
+  try {
+    parseConfig(environment);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes;
+    throw error;
+  }
+};
+
+describe('the configuration', () => {
+  it('needs nothing on a laptop', () => {
+    expect(parseConfig({})).toEqual({
+      host: '127.0.0.1', port: 3000, databaseUrl: null, dataDir: '.toolcrib', platformKey: null, maxStalenessMs: 30_000, migrate: true, logLevel: 'info', limits: DEFAULT_LIMITS,
+    });
+    expect(DEFAULT_LIMITS).toEqual({ tools: 5_000, agents: 10_000, schemaSize: 65_536, expressionSize: 2_048, syncBytes: 33_554_432, bodyBytes: 262_144, listLength: 5_000, batchSize: 100, jsonDepth: 64 });
+  });
+
+  it('takes an empty value for an unset one', () => {
+    expect(parseConfig({ PORT: '', DATABASE_URL: ' ', TOOLCRIB_PLATFORM_KEY: '' })).toEqual(parseConfig({}));
+  });
+
+  it('needs a platform key beside a database', () => {
+    expect(mistakes({ DATABASE_URL: 'postgresql://u:p@h/d' })).toEqual(['TOOLCRIB_PLATFORM_KEY is required with DATABASE_URL']);
+    expect(mistakes({ DATABASE_URL: 'postgres://u:p@h/d', TOOLCRIB_PLATFORM_KEY: 'k'.repeat(32) })).toEqual([]);
+  });
+
+  it('tells every mistake at once and never a value', () => {
+    const told = mistakes({ PORT: '70000', LOG_LEVEL: 'loud', TOOLCRIB_MIGRATE: 'maybe', TOOLCRIB_MAX_TOOLS: '-3', TOOLCRIB_PLATFORM_KEY: 'hunter2', TOOLCRIB_TYPO: 'x', OTHER: 'fine' });
+    expect(told).toHaveLength(6);
+    expect(told.join()).not.toMatch(/70000|loud|maybe|-3|hunter2/u);
+  });
+});

@@ -1,0 +1,128 @@
+import { describe, expect, it } from '@jest/globals';
+import type { PolicyDelta } from '../core/policy-view.js';
+import { DEFAULT_SETTINGS } from '../core/settings.js';
+import { Metrics } from '../platform/observability/metrics.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import type { PolicyPoint } from './policy.loader.js';
+import { PolicyLoader } from './policy.loader.js';
+import { PolicyViews } from './policy-views.js';
+
+const TENANT = 't' as TenantId;
+
+/** A loader whose answers the test holds in its hand. */
+class HeldLoader extends PolicyLoader {
+  revision = 1;
+  broken = false;
+  gone = false;
+  loads = 0;
+  hold: Promise<void> = Promise.resolve();
+
+  override async load(_tenant: TenantId, since: PolicyPoint | null): Promise<PolicyDelta | 'unchanged' | null> {
+    this.loads += 1;
+    const { revision, broken, gone } = this;
+    await this.hold;
+    if (broken) throw new Error('ECONNREFUSED');
+    if (gone) return null;
+    if (since?.revision === revision) return 'unchanged';
+    return { incarnation: 'i', revision, settings: DEFAULT_SETTINGS, settingsRevision: 0, complete: since === null, tools: [], categories: [], agents: [] };
+  }
+}
+
+const setUp = () => {
+  const loader = new HeldLoader();
+  const clock = { now: 1_000 };
+  return { loader, clock, views: new PolicyViews(loader, new Metrics(), 30_000, () => clock.now) };
+};
+
+describe('INVARIANT (freshness)', () => {
+  it('a view is read once and answered from until it is 200 ms old', async () => {
+    const { loader, clock, views } = setUp();
+    expect(views.hot(TENANT)).toBeNull();
+    await views.get(TENANT);
+    clock.now += 199;
+    expect(views.hot(TENANT)?.revision).toBe(1);
+    clock.now += 1;
+    expect(views.hot(TENANT)).toBeNull();
+    loader.revision = 2;
+    expect((await views.get(TENANT)).view.revision).toBe(2);
+    expect(loader.loads).toBe(2);
+  });
+
+  it('a view that did not change is the same one, not compiled again', async () => {
+    const { clock, views } = setUp();
+    const { view } = await views.get(TENANT);
+    clock.now += 500;
+    expect((await views.get(TENANT)).view).toBe(view);
+  });
+
+  it('a commit of this process is seen by the next decision, even when a look had begun before it', async () => {
+    const { loader, clock, views } = setUp();
+    await views.get(TENANT);
+    clock.now += 300;
+    let release = (): void => undefined;
+    loader.hold = new Promise((resolve) => (release = resolve));
+    const overtaken = views.get(TENANT);
+    clock.now += 5;
+    loader.revision = 2;
+    views.noteCommit(TENANT);
+    release();
+    await overtaken;
+    expect(views.hot(TENANT)).toBeNull();
+    expect((await views.get(TENANT)).view.revision).toBe(2);
+  });
+
+  it('many who ask at once share one look', async () => {
+    const { loader, views } = setUp();
+    await Promise.all(Array.from({ length: 50 }, () => views.get(TENANT)));
+    expect(loader.loads).toBeLessThanOrEqual(2);
+  });
+
+  it('one who wants what is there now does not share a look that began before', async () => {
+    const { loader, views } = setUp();
+    let release = (): void => undefined;
+    loader.hold = new Promise((resolve) => (release = resolve));
+    const first = views.get(TENANT);
+    loader.revision = 2;
+    const second = views.fresh(TENANT);
+    release();
+    expect([(await first).view.revision, (await second).revision]).toEqual([1, 2]);
+  });
+
+  it('while the database is away the last view is told as stale, up to the bound and no longer', async () => {
+    const { loader, clock, views } = setUp();
+    await views.get(TENANT);
+    loader.broken = true;
+    clock.now += 1_000;
+    expect(await views.get(TENANT)).toMatchObject({ staleForMs: 1_000 });
+    clock.now += 100;
+    const { loads } = loader;
+    expect(await views.get(TENANT)).toMatchObject({ staleForMs: 1_100 });
+    expect(loader.loads).toBe(loads);
+    clock.now += 29_000;
+    await expect(views.get(TENANT)).rejects.toMatchObject({ code: 'TOO_STALE' });
+    loader.broken = false;
+    clock.now += 500;
+    expect(await views.get(TENANT)).toMatchObject({ staleForMs: 0 });
+  });
+
+  it('nothing is answered for a tenant that was never read, or is gone', async () => {
+    const { loader, clock, views } = setUp();
+    loader.broken = true;
+    await expect(views.get(TENANT)).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+    loader.broken = false;
+    clock.now += 1_000;
+    await views.get(TENANT);
+    loader.gone = true;
+    clock.now += 1_000;
+    await expect(views.get(TENANT)).rejects.toMatchObject({ code: 'TENANT_NOT_FOUND' });
+    expect(views.hot(TENANT)).toBeNull();
+  });
+
+  it('an older revision than the one asked for is never answered', async () => {
+    const { loader, views } = setUp();
+    await views.get(TENANT);
+    loader.revision = 2;
+    expect((await views.get(TENANT, 2)).view.revision).toBe(2);
+    expect((await views.get(TENANT, 1)).view.revision).toBe(2);
+  });
+});

@@ -1,0 +1,76 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import ts from 'typescript';
+
+const FEATURES = ['tenancy', 'registry', 'agents', 'decision'];
+const SHARED_PORTS = ['governance', 'policy', 'engines'];
+
+/** Who may import whom, as data. The first rule whose `from` fits a file is the file's; paths are below `src`. */
+const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; readonly packages: readonly RegExp[] }[] = [
+  { from: /^core\//u, may: [/^core\//u], packages: [] },
+  // Composition: these alone name adapters.
+  { from: /^(?:main|service|create-app|openapi|write-openapi|app\.module)\.ts$/u, may: [/./u], packages: [/^@nestjs\//u, /^node:/u, /^fastify$/u] },
+  { from: /\/(?:\w+-)*\w+\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\/tenant-id/u, /^tenancy\/scope/u, /^platform\/database\//u, /^platform\/errors\//u, /^governance\/record-mapper/u, /\.(?:store|loader)\.ts$/u], packages: [] },
+  { from: /^platform\/database\//u, may: [/^platform\//u], packages: [/^@prisma\//u, /^pg$/u, /^@electric-sql\/pglite$/u, /^node:/u] },
+  { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|reason)/u, /^core\/agent-document/u], packages: [/^@nestjs\/(?:common|core|swagger)$/u, /^class-/u, /^fastify$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
+  { from: /^engines\//u, may: [/^core\//u, /^engines\//u], packages: [/^ajv/u, /^@bufbuild\/cel$/u, /^lru-cache$/u, /^node:vm$/u] },
+  { from: /^governance\//u, may: [/^core\//u, /^governance\//u], packages: [] },
+  { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^platform\/(?:errors|observability|tenant-id)/u], packages: [/^lru-cache$/u, /^node:timers/u] },
+  { from: /\.(?:controller|dto)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/access/u], packages: [/^@nestjs\//u, /^class-/u, /^fastify$/u, /^node:crypto$/u] },
+  { from: /./u, may: [/^core\//u, /^platform\/(?:errors|observability|config|http|tenant-id)/u, /^(?:governance\/governance\.store|policy\/policy-views|engines\/engines)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/(?:common|core)$/u, /^ajv/u, /^lru-cache$/u, /^fastify$/u, /^node:/u] },
+];
+
+const OWN_DRIVER: readonly (readonly [packageName: RegExp, where: RegExp])[] = [
+  [/generated\/client/u, /^(?:platform\/database\/|.*\/prisma-)/u],
+  [/^@nestjs\/swagger$/u, /(?:\.controller|\.dto|^openapi)\.ts$/u],
+  [/^pg$/u, /^platform\/database\//u],
+];
+
+const ROOT = 'src';
+const files = readdirSync(ROOT, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts') && !file.endsWith('.spec.ts') && !file.includes('generated'));
+
+interface Import {
+  readonly file: string;
+  /** A file below `src`, or a package. */
+  readonly target: string;
+  readonly isPackage: boolean;
+}
+
+const imports: Import[] = files.flatMap((file) =>
+  ts.preProcessFile(readFileSync(path.join(ROOT, file), 'utf8')).importedFiles.map(({ fileName }) => {
+    const isPackage = !fileName.startsWith('.');
+    return { file, isPackage, target: isPackage ? fileName : path.join(path.dirname(file), fileName).replace(/\.js$/u, '.ts') };
+  }));
+
+const featureOf = (file: string): string | undefined => FEATURES.find((feature) => file.startsWith(`${feature}/`));
+
+describe('who imports whom', () => {
+  it('follows the table', () => {
+    const strays = imports.filter(({ file, target, isPackage }) => {
+      const rule = RULES.find(({ from }) => from.test(file));
+      if (rule === undefined) return true;
+      if (isPackage) return !rule.packages.some((allowed) => allowed.test(target));
+      const isOwn = featureOf(file) !== undefined && featureOf(file) === featureOf(target);
+      return !isOwn && !rule.may.some((allowed) => allowed.test(target));
+    });
+    expect(strays).toEqual([]);
+  });
+
+  it('lets a feature see another one’s ports alone, and nobody sees decision', () => {
+    const across = imports.filter(({ file, target }) => featureOf(file) !== undefined && featureOf(target) !== undefined && featureOf(file) !== featureOf(target));
+    expect(across.filter(({ target }) => target.startsWith('decision/') || !/^tenancy\/(?:access|scope)/u.test(target))).toEqual([]);
+  });
+
+  it('leaves each driver to its adapters', () => {
+    const strays = imports.filter(({ file, target }) => OWN_DRIVER.some(([driver, where]) => driver.test(target) && !where.test(file)));
+    expect(strays).toEqual([]);
+  });
+
+  it('has no folder deeper than two levels, no barrel and no catch-all', () => {
+    expect(files.filter((file) => file.split(path.sep).length > 3)).toEqual([]);
+    expect(files.filter((file) => /(?:^|\/)index\.ts$|(?:^|\/)(?:utils?|common|helpers?|shared)(?:\/|\.)/u.test(file))).toEqual([]);
+    const folders = new Set(files.filter((file) => file.includes('/')).map((file) => file.split('/')[0]));
+    expect([...folders].sort()).toEqual([...FEATURES, ...SHARED_PORTS, 'core', 'platform'].sort());
+  });
+});
