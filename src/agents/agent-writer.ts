@@ -1,5 +1,6 @@
 import type { AgentDocument, AgentDocumentInput, AgentRecord, NamesKnown, Warning } from '../core/agent-document.js';
 import { documentWarnings, normaliseDocument, toolNamesIn } from '../core/agent-document.js';
+import type { CatalogTool } from '../core/catalog.js';
 import { catalogTool, effectiveOf } from '../core/catalog.js';
 import { equalJson } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
@@ -30,20 +31,41 @@ export interface SaveOptions {
 
 const NO_WIDENING: Widening = { added: [], removed: [] };
 
-/** Saves a document of either form inside a write; `input` has been checked for its shape. */
-export async function saveDocument(unit: GovernanceUnit, agentId: string, input: AgentDocumentInput & JsonObject, options: SaveOptions): Promise<Saved> {
+/** A document as it was sent, its shape checked. */
+export type DocumentInput = AgentDocumentInput & JsonObject;
+
+type LegacyInput = DocumentInput & { readonly toolsets: readonly string[] };
+
+/** Saves a document of either form inside a write. */
+export async function saveDocument(unit: GovernanceUnit, agentId: string, input: DocumentInput, options: SaveOptions): Promise<Saved> {
   const before = await unit.findAgent(agentId);
   return isLegacy(input) ? saveLegacy(unit, { agentId, before, input, options }) : saveNative(unit, { agentId, before, input, options });
 }
 
-interface ToSave<Input = AgentDocumentInput & JsonObject> {
+/** The ids of the documents that an import will not block: agents that are there once it is done. */
+export async function admitted(unit: GovernanceUnit, documents: readonly (DocumentInput & { readonly agentId: string })[], force: boolean): Promise<ReadonlySet<string>> {
+  const ids = new Set(documents.map(({ agentId }) => agentId));
+  const legacy = force ? [] : documents.filter(isLegacy);
+  if (legacy.length === 0) return ids;
+  const tools = await orderedTools(unit);
+  for (const document of legacy) {
+    const known = isSameLegacy(await unit.findAgent(document.agentId), document) || unknownToolsets(document.toolsets, { tools }).length === 0;
+    if (!known) ids.delete(document.agentId);
+  }
+  return ids;
+}
+
+const orderedTools = async (unit: GovernanceUnit): Promise<CatalogTool[]> => inOrder((await unit.catalog()).tools.map(catalogTool));
+
+interface ToSave<Input = DocumentInput> {
   readonly agentId: string;
   readonly before: AgentRecord | null;
   readonly input: Input;
   readonly options: SaveOptions;
 }
 
-async function saveNative(unit: GovernanceUnit, { agentId, before, input, options }: ToSave): Promise<Saved> {
+/** Saves a document of the new form, whatever it looks like: a patch of one never makes an old one of it. */
+export async function saveNative(unit: GovernanceUnit, { agentId, before, input, options }: ToSave): Promise<Saved> {
   const document = normaliseDocument(agentId, input);
   const warnings = await warningsFor(unit, document, agentId, options);
   if (before !== null && equalJson(before.document, document)) return { status: 'unchanged', record: before, warnings, widening: null };
@@ -51,11 +73,11 @@ async function saveNative(unit: GovernanceUnit, { agentId, before, input, option
   return { status: 'imported', record: await save(unit, toSave, options), warnings, widening: null };
 }
 
-async function saveLegacy(unit: GovernanceUnit, { agentId, before, input, options }: ToSave<AgentDocumentInput & JsonObject & { toolsets: readonly string[] }>): Promise<Saved> {
+async function saveLegacy(unit: GovernanceUnit, { agentId, before, input, options }: ToSave<LegacyInput>): Promise<Saved> {
   if (before !== null && isSameLegacy(before, input)) {
     return { status: 'unchanged', record: before, warnings: await warningsFor(unit, before.document, agentId, options), widening: NO_WIDENING };
   }
-  const tools = inOrder((await unit.catalog()).tools.map(catalogTool));
+  const tools = await orderedTools(unit);
   const unknown = unknownToolsets(input.toolsets, { tools });
   if (unknown.length > 0 && !options.force) return { status: 'blocked', record: before, warnings: unknown.map(unknownToolsetWarning), widening: NO_WIDENING };
   const agents = await knownAgents(unit, input.subagentConfig?.allowedPresetAgentIds ?? [], options);

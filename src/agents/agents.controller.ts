@@ -10,9 +10,8 @@ import type { Page } from '../platform/http/page.dto.js';
 import { PageQueryDto, limitOf, pageOf, placeOf } from '../platform/http/page.dto.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
-import type { Saved } from './agent-writer.js';
+import type { DocumentInput, Saved } from './agent-writer.js';
 import { AgentDocumentDto, AgentDto, AgentPageDto, ImportAnswerDto, ImportDto, PutAgentQueryDto, SavedAgentDto } from './agents.dto.js';
-import type { DocumentInput } from './agents.service.js';
 import { AgentsService } from './agents.service.js';
 
 const agentView = ({ agentId, document, origin, updatedAt }: AgentRecord): object => ({ agentId, ...document, origin, updatedAt });

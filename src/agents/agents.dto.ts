@@ -1,9 +1,8 @@
 import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import { Allow, IsArray, IsOptional, ValidateIf, ValidateNested } from 'class-validator';
+import { IsOptional, ValidateIf } from 'class-validator';
 import { ROUTING_STRATEGIES } from '../core/catalog.js';
 import type { ToolOverride } from '../core/agent-document.js';
-import { Flag, FreeObjectWith, Line, NamesTo, OneOf, Optional, Text, Texts, WholeNumber } from '../platform/http/field-rules.js';
+import { Anything, Flag, FreeObjectWith, Line, NamesTo, Nested, NestedList, OneOf, Optional, Text, Texts, WholeNumber } from '../platform/http/field-rules.js';
 import { WarningDto } from '../platform/http/warning.dto.js';
 
 export class AgentToolsDto {
@@ -91,8 +90,7 @@ export class AgentDocumentDto {
 
   @ApiPropertyOptional({ description: 'what the agent has', type: AgentToolsDto, nullable: true, example: { inheritCoreTools: true, enabled: ['web_search'], disabled: [] } })
   @Optional()
-  @ValidateNested({ message: '`tools` must be an object' })
-  @Type(() => AgentToolsDto)
+  @Nested(() => AgentToolsDto)
   tools?: AgentToolsDto | null;
 
   @ApiPropertyOptional({ description: 'a ceiling: nothing outside it; null = none, `[]` = nothing', type: [String], nullable: true, example: null })
@@ -107,15 +105,12 @@ export class AgentDocumentDto {
 
   @ApiPropertyOptional({ description: 'what the agent may start', type: SubagentConfigDto, nullable: true, example: { enabled: true, allowedPresetAgentIds: ['explorer'] } })
   @Optional()
-  @ValidateNested({ message: '`subagentConfig` must be an object' })
-  @Type(() => SubagentConfigDto)
+  @Nested(() => SubagentConfigDto)
   subagentConfig?: SubagentConfigDto | null;
 
   @ApiPropertyOptional({ description: 'bound skills', type: [SkillDto], nullable: true, example: [{ name: 'report', entry: 'compute' }] })
   @Optional()
-  @IsArray({ message: '`skills` must be a list' })
-  @ValidateNested({ each: true, message: '`skills` must be a list of objects' })
-  @Type(() => SkillDto)
+  @NestedList(() => SkillDto)
   skills?: SkillDto[] | null;
 
   @ApiPropertyOptional({ description: 'of the old form: groups that were enabled as a whole; read once, when the document is converted', type: [String], nullable: true, example: ['mysql'] })
@@ -124,11 +119,11 @@ export class AgentDocumentDto {
   toolsets?: string[] | null;
 
   @ApiPropertyOptional({ description: 'as it was read; ignored', example: 'native', type: 'string', nullable: true })
-  @Allow()
+  @Anything()
   origin?: unknown;
 
   @ApiPropertyOptional({ description: 'as it was read; ignored', example: '2026-11-30T09:15:00.000Z', type: 'string', nullable: true })
-  @Allow()
+  @Anything()
   updatedAt?: unknown;
 }
 
@@ -150,9 +145,7 @@ export class ImportDto {
   force?: boolean | null;
 
   @ApiProperty({ description: 'documents of either form; each overwrites its agent', type: [ImportedDocumentDto], example: [{ agentId: 'dba', toolsets: ['mysql'], tools: { disabled: [] } }] })
-  @IsArray({ message: '`agents` must be a list' })
-  @ValidateNested({ each: true, message: '`agents` must be a list of objects' })
-  @Type(() => ImportedDocumentDto)
+  @NestedList(() => ImportedDocumentDto)
   agents!: ImportedDocumentDto[];
 }
 

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { AgentDocumentInput, AgentRecord } from '../core/agent-document.js';
+import type { AgentRecord } from '../core/agent-document.js';
 import { byText, mergePatch } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
 import type { Committed, GovernanceUnit } from '../governance/governance.store.js';
@@ -10,15 +10,15 @@ import { AppError } from '../platform/errors/app-error.js';
 import { requireMatch } from '../platform/http/etag.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { PolicyViews } from '../policy/policy-views.js';
-import type { SaveOptions, Saved } from './agent-writer.js';
-import { saveDocument } from './agent-writer.js';
-
-/** A document as it was sent, its shape checked. */
-export type DocumentInput = AgentDocumentInput & JsonObject;
+import type { DocumentInput, SaveOptions, Saved } from './agent-writer.js';
+import { admitted, saveDocument, saveNative } from './agent-writer.js';
 
 export interface Put extends Saved {
   readonly created: boolean;
 }
+
+/** One document, written and not forced. */
+const ONE: SaveOptions = { dryRun: false, force: false, alongside: new Set() };
 
 const notFound = (agentId: string): AppError => new AppError('AGENT_NOT_FOUND', `there is no agent \`${agentId}\``);
 
@@ -48,7 +48,9 @@ export class AgentsService {
       const before = await unit.findAgent(agentId);
       if (before !== null) requireMatch(ifMatch, before.revision);
       else await this.admit(unit, ifMatch);
-      return { ...(await saveOrRefuse(unit, agentId, input, force)), created: before === null };
+      const saved = await saveDocument(unit, agentId, input, { ...ONE, force });
+      if (saved.status === 'blocked') throw new AppError('UNKNOWN_TOOLSET', saved.warnings.map(({ message }) => message).join('; '));
+      return { ...saved, created: before === null };
     });
   }
 
@@ -57,7 +59,7 @@ export class AgentsService {
       const before = await unit.findAgent(agentId);
       if (before === null) throw notFound(agentId);
       requireMatch(ifMatch, before.revision);
-      return saveOrRefuse(unit, agentId, mergePatch(before.document, patch) as DocumentInput, false);
+      return saveNative(unit, { agentId, before, input: mergePatch(before.document, patch) as DocumentInput, options: ONE });
     });
   }
 
@@ -70,9 +72,9 @@ export class AgentsService {
 
   /** Each agent by itself: a blocked one leaves the others alone. One transaction, one revision for each that changes. */
   import(tenant: TenantId, documents: readonly (DocumentInput & { readonly agentId: string })[], options: Omit<SaveOptions, 'alongside'>): Promise<Committed<readonly (Saved & { agentId: string })[]>> {
-    const alongside = new Set(documents.map(({ agentId }) => agentId));
     requireDistinct(documents.map(({ agentId }) => agentId));
     return this.governance.write(tenant, async (unit) => {
+      const alongside = await admitted(unit, documents, options.force);
       const results: (Saved & { agentId: string })[] = [];
       for (const document of documents) results.push({ agentId: document.agentId, ...(await saveDocument(unit, document.agentId, document, { ...options, alongside })) });
       if ((await unit.countAgents()) > this.limits.agents) throw tooMany(this.limits.agents);
@@ -84,12 +86,6 @@ export class AgentsService {
     if (ifMatch !== undefined) throw new AppError('PRECONDITION_FAILED', 'there is no such agent to match');
     if ((await unit.countAgents()) >= this.limits.agents) throw tooMany(this.limits.agents);
   }
-}
-
-async function saveOrRefuse(unit: GovernanceUnit, agentId: string, input: DocumentInput, force: boolean): Promise<Saved> {
-  const saved = await saveDocument(unit, agentId, input, { dryRun: false, force, alongside: new Set() });
-  if (saved.status === 'blocked') throw new AppError('UNKNOWN_TOOLSET', saved.warnings.map(({ message }) => message).join('; '));
-  return saved;
 }
 
 const tooMany = (limit: number): AppError => new AppError('LIMIT_EXCEEDED', `a tenant may have ${limit} agents`);

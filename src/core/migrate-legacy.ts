@@ -30,13 +30,13 @@ export interface MigrationFacts {
 }
 
 /** Old form: toolsets, and neither member of the new structure. Where the new one is there, it wins. */
-export function isLegacy(input: AgentDocumentInput): input is AgentDocumentInput & { readonly toolsets: readonly string[] } {
+export function isLegacy<T extends AgentDocumentInput>(input: T): input is T & { readonly toolsets: readonly string[] } {
   const { toolsets, tools } = input;
   return Boolean(toolsets) && (tools?.inheritCoreTools ?? null) === null && (tools?.enabled ?? null) === null;
 }
 
 /** Whether this very raw document was converted already: then nothing is read again, not even with `force`. */
-export const isSameLegacy = (record: AgentRecord | undefined, raw: JsonObject): boolean => record?.legacy != null && equalJson(record.legacy, rawLegacy(raw));
+export const isSameLegacy = (record: AgentRecord | null, raw: JsonObject): boolean => record?.legacy != null && equalJson(record.legacy, rawLegacy(raw));
 
 /** The raw document as it is retained: the agent's id is not part of it. */
 export const rawLegacy = (raw: JsonObject): JsonObject => Object.fromEntries(Object.entries(raw).filter(([key]) => key !== 'agentId'));

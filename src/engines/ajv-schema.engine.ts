@@ -6,11 +6,13 @@ import type { ArgumentFault } from '../core/engines.js';
 import { isObject } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
 import { TookTooLong, bounded } from './bounded.js';
-import { hasRunawayKeyword, nodesIn, outsideReference } from './schema-walk.js';
+import type { SchemaCost } from './schema-cost.js';
+import { costOf, workOf } from './schema-cost.js';
+import { mapSchemas, nodesIn, outsideReference } from './schema-walk.js';
 
 const COMPILE_LIMIT_MS = 500;
 const VALIDATE_LIMIT_MS = 50;
-/** Schema nodes times value nodes that are judged without a watchdog: a few milliseconds at the very most. */
+/** Steps that are judged without a watchdog: a few milliseconds at the very most. */
 const TAME_WORK = 200_000;
 const MAX_FAULTS = 20;
 
@@ -27,7 +29,7 @@ const regExp = Object.assign(
 );
 
 /** `format` is an annotation, as draft 2020-12 has it by default. No schema is ever loaded from elsewhere. */
-const OPTIONS: Options = { strict: false, allErrors: true, validateFormats: false, validateSchema: false, addUsedSchema: false, logger: false, inlineRefs: false, code: { regExp } };
+const OPTIONS: Options = { strict: false, allErrors: true, validateFormats: false, validateSchema: false, addUsedSchema: false, logger: false, inlineRefs: false, ownProperties: true, multipleOfPrecision: 9, code: { regExp } };
 
 const isDraft7 = ({ $schema }: JsonObject): boolean => typeof $schema === 'string' && /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/u.test($schema);
 
@@ -64,9 +66,9 @@ function judgeSchema(schema: JsonObject): string | null {
 }
 
 interface Compiled {
+  /** Null where the schema can not be applied. */
   readonly validate: ValidateFunction | null;
-  readonly nodes: number;
-  readonly runsAway: boolean;
+  readonly cost: SchemaCost;
 }
 
 const compiled = new LRUCache<JsonObject, Compiled>({ max: 2_000 });
@@ -74,21 +76,29 @@ const compiled = new LRUCache<JsonObject, Compiled>({ max: 2_000 });
 /** An instance for each schema: nothing of one tenant's schema (an `$id`, say) is ever seen by another's. */
 function compile(schema: JsonObject): Compiled {
   const Engine = isDraft7(schema) ? Ajv : Ajv2020;
-  const { $schema: _, ...rest } = schema;
-  const work = { nodes: nodesIn(schema), runsAway: hasRunawayKeyword(schema) };
+  const cost = costOf(schema);
   try {
-    return { ...work, validate: bounded(COMPILE_LIMIT_MS, () => new Engine({ ...OPTIONS, meta: false }).compile(rest)) };
+    return { cost, validate: bounded(COMPILE_LIMIT_MS, () => new Engine({ ...OPTIONS, meta: false }).compile(mapSchemas(schema, withoutForeignKeywords))) };
   } catch {
-    return { ...work, validate: null };
+    return { cost, validate: null };
   }
 }
+
+/** The engine gives these a meaning that the drafts do not: `nullable` is OpenAPI's, and `$schema` names a loaded one. */
+function withoutForeignKeywords({ nullable: _, $schema: __, ...schema }: JsonObject): JsonObject {
+  if (namesPrototype(schema)) throw new Error('the engine skips members called `__proto__`');
+  return schema;
+}
+
+const namesPrototype = (schema: JsonObject): boolean =>
+  ['properties', 'dependentSchemas', 'dependentRequired', 'dependencies', 'patternProperties'].some((key) => isObject(schema[key]) && Object.hasOwn(schema[key], '__proto__'));
 
 export function validateArguments(schema: JsonObject, value: unknown): readonly ArgumentFault[] {
   const known = compiled.get(schema) ?? compile(schema);
   compiled.set(schema, known);
   const { validate } = known;
   if (validate === null) return [{ path: '', message: 'the schema of the tool can not be applied' }];
-  const tame = !known.runsAway && known.nodes * nodesIn(value) <= TAME_WORK;
+  const tame = workOf(known.cost, nodesIn(value), charactersIn(value)) <= TAME_WORK;
   try {
     const fits = tame ? validate(value) : bounded(VALIDATE_LIMIT_MS, () => validate(value));
     return fits ? [] : faultsOf(validate.errors);
@@ -97,6 +107,12 @@ export function validateArguments(schema: JsonObject, value: unknown): readonly 
   } finally {
     validate.errors = null;
   }
+}
+
+function charactersIn(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.entries(value).reduce((sum, [key, part]) => sum + key.length + charactersIn(part), 0);
 }
 
 const faultsOf = (errors: readonly ErrorObject[] | null | undefined): ArgumentFault[] => (errors ?? []).slice(0, MAX_FAULTS).map(faultOf);

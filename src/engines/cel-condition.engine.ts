@@ -1,7 +1,9 @@
-import { celEnv, isCelError, parse, plan } from '@bufbuild/cel';
-import type { CelInput } from '@bufbuild/cel';
+import { celEnv, celMap, isCelError, parse, plan } from '@bufbuild/cel';
+import type { CelInput, CelMap } from '@bufbuild/cel';
 import { LRUCache } from 'lru-cache';
 import type { ConditionFacts } from '../core/engines.js';
+import { isObject } from '../core/json.js';
+import type { JsonObject } from '../core/json.js';
 import { bounded } from './bounded.js';
 
 const env = celEnv();
@@ -113,11 +115,25 @@ interface Evaluation {
 
 const evaluations = new WeakMap<ConditionFacts, Evaluation>();
 
+/** Objects as maps: members called `constructor` or `$typeName` are ordinary ones. */
+function toCel(value: unknown): CelInput {
+  if (Array.isArray(value)) return value.map(toCel);
+  return isObject(value) ? mapOf(value) : (value as CelInput);
+}
+
+/** The library's own map takes a member that is null for an absent one. */
+function mapOf(value: JsonObject): CelMap {
+  const map = celMap(new Map(Object.entries(value).map(([key, member]) => [key, toCel(member)])));
+  return Object.assign(map, { has: (key: Parameters<CelMap['has']>[0]) => map.get(key) !== undefined });
+}
+
 /** One set of bindings for all expressions of a request: `depth` is an int, what is absent stays unset. */
 function evaluationOf(facts: ConditionFacts): Evaluation {
   const known = evaluations.get(facts);
   if (known !== undefined) return known;
-  const fresh = { bindings: { ...facts, depth: BigInt(facts.depth) } as unknown as Bindings, results: new Map<string, boolean>() };
+  const { attributes, model, scene, depth } = facts;
+  const bindings: Bindings = { attributes: toCel(attributes), model: toCel(model), depth: BigInt(depth), ...(scene === undefined ? {} : { scene }) };
+  const fresh = { bindings, results: new Map<string, boolean>() };
   evaluations.set(facts, fresh);
   return fresh;
 }

@@ -7,29 +7,64 @@ const ONE_SCHEMA = [
 const LISTS_OF_SCHEMAS = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
 const MAPS_OF_SCHEMAS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
 
-const isSchema = (value: unknown): value is JsonObject => isObject(value);
-
 /** The schemas directly inside one: what stands in `enum`, `const` or `default` is data and none of them. */
-function subschemas(schema: JsonObject): JsonObject[] {
+export function subschemas(schema: JsonObject): JsonObject[] {
   const lists = LISTS_OF_SCHEMAS.flatMap((key) => (Array.isArray(schema[key]) ? (schema[key] as unknown[]) : []));
   const maps = MAPS_OF_SCHEMAS.flatMap((key) => (isObject(schema[key]) ? Object.values(schema[key]) : []));
-  return [...ONE_SCHEMA.map((key) => schema[key]), ...lists, ...maps].filter(isSchema);
+  return [...ONE_SCHEMA.map((key) => schema[key]), ...lists, ...maps].filter(isObject);
 }
 
-function everySchema(root: JsonObject): JsonObject[] {
-  const found = [root];
-  for (const schema of found) found.push(...subschemas(schema));
+/** What a JSON Pointer such as `#/$defs/a` points at; undefined for any other reference, and where nothing is. */
+export function pointedAt(root: JsonObject, reference: string): unknown {
+  if (reference === '#') return root;
+  if (!reference.startsWith('#/')) return undefined;
+  let found: unknown = root;
+  for (const part of reference.slice(2).split('/')) {
+    const key = unescapePointer(part);
+    if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined;
+    found = (found as Record<string, unknown>)[key];
+  }
   return found;
+}
+
+function unescapePointer(part: string): string {
+  const unescaped = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  try {
+    return decodeURIComponent(unescaped);
+  } catch {
+    return unescaped;
+  }
+}
+
+interface Placed {
+  readonly schema: JsonObject;
+  /** What its relative references are relative to: the nearest `$id` around it. */
+  readonly base: string;
 }
 
 const BASE = 'schema:/document';
 
+/** Every schema of the document, those that only a pointer makes one included. */
+function placedSchemas(root: JsonObject): Placed[] {
+  const found: Placed[] = [];
+  const seen = new Set<JsonObject>();
+  const queue: Placed[] = [{ schema: root, base: BASE }];
+  for (const { schema, base: around } of queue) {
+    if (seen.has(schema)) continue;
+    seen.add(schema);
+    const base = typeof schema['$id'] === 'string' ? resolve(schema['$id'], around) : around;
+    found.push({ schema, base });
+    const target = typeof schema['$ref'] === 'string' ? pointedAt(root, schema['$ref']) : undefined;
+    queue.push(...[...subschemas(schema), ...(isObject(target) ? [target] : [])].map((inner) => ({ schema: inner, base })));
+  }
+  return found;
+}
+
 /** The first reference to something that is not in the document, or null. References are resolved as text alone. */
 export function outsideReference(root: JsonObject): string | null {
-  const schemas = everySchema(root);
-  const base = resolve(root['$id'], BASE);
-  const inside = new Set([BASE, base, ...schemas.map(({ $id }) => resolve($id, base))].map(withoutFragment));
-  for (const schema of schemas) {
+  const placed = placedSchemas(root);
+  const inside = new Set([BASE, ...placed.map(({ base }) => base)].map(withoutFragment));
+  for (const { schema, base } of placed) {
     for (const keyword of ['$ref', '$dynamicRef']) {
       const reference = schema[keyword];
       if (typeof reference === 'string' && !reference.startsWith('#') && !inside.has(withoutFragment(resolve(reference, base)))) return reference;
@@ -38,17 +73,20 @@ export function outsideReference(root: JsonObject): string | null {
   return null;
 }
 
-function resolve(reference: unknown, base: string): string {
-  if (typeof reference !== 'string') return base;
-  return URL.canParse(reference, base) ? new URL(reference, base).href : `unresolved:${reference}`;
-}
+const resolve = (reference: string, base: string): string => (URL.canParse(reference, base) ? new URL(reference, base).href : `unresolved:${reference}`);
 
 const withoutFragment = (uri: string): string => uri.replace(/#.*$/su, '');
 
-/** Keywords whose work is not bounded by the sizes of schema and value: recursion, backtracking, pairs of items. */
-const RUNAWAY = ['$ref', '$dynamicRef', 'pattern', 'patternProperties', 'uniqueItems'];
-
-export const hasRunawayKeyword = (root: JsonObject): boolean => everySchema(root).some((schema) => RUNAWAY.some((keyword) => Object.hasOwn(schema, keyword)));
+/** The same schema with each of its schemas put through `change`, innermost first. What is data stays as it is. */
+export function mapSchemas(schema: JsonObject, change: (schema: JsonObject) => JsonObject): JsonObject {
+  const inner = (value: unknown): unknown => (isObject(value) ? mapSchemas(value, change) : value);
+  const member = (key: string, value: unknown): unknown => {
+    if (MAPS_OF_SCHEMAS.includes(key) && isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, inner(one)]));
+    if (LISTS_OF_SCHEMAS.includes(key) && Array.isArray(value)) return value.map(inner);
+    return ONE_SCHEMA.includes(key) ? inner(value) : value;
+  };
+  return change(Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, member(key, value)])));
+}
 
 /** Values in a piece of JSON, itself included. */
 export function nodesIn(value: unknown): number {

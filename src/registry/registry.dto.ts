@@ -1,11 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import { ArrayUnique, IsArray, IsIn, IsOptional, IsString, ValidateNested } from 'class-validator';
+import { ArrayUnique, IsIn, IsOptional, IsString } from 'class-validator';
 import { CAPABILITIES, KINDS, ROLES, ROUTING_STRATEGIES, STATUSES, VISIBILITIES } from '../core/catalog.js';
 import type { Governance } from '../core/catalog.js';
 import { REJECTIONS } from '../core/sync-plan.js';
 import type { RejectionCode } from '../core/sync-plan.js';
-import { Flag, FreeObjectWith, Line, OneOf, Optional, Text, WholeNumber } from '../platform/http/field-rules.js';
+import { AList, Flag, FreeObjectWith, Line, NestedList, OneOf, Optional, Text, WholeNumber } from '../platform/http/field-rules.js';
 import { PageQueryDto } from '../platform/http/page.dto.js';
 import { WarningDto } from '../platform/http/warning.dto.js';
 
@@ -71,10 +70,8 @@ export class SyncDto {
 
   @ApiPropertyOptional({ description: 'loading categories; absent = the source’s stay as they are', type: [CategoryDto], nullable: true, example: [{ key: 'workflow', label: 'Workflows', whenToUse: 'run or inspect a workflow', sort: 0 }] })
   @Optional()
-  @IsArray({ message: '`categories` must be a list' })
-  @ValidateNested({ each: true, message: '`categories` must be a list of objects' })
+  @NestedList(() => CategoryDto)
   @ArrayUnique((category: CategoryDto | null) => category?.key, { message: '`categories` must not name a `key` twice' })
-  @Type(() => CategoryDto)
   categories?: CategoryDto[] | null;
 
   @ApiProperty({
@@ -83,7 +80,7 @@ export class SyncDto {
     items: { type: 'object', additionalProperties: true },
     example: [EXAMPLE_TOOL],
   })
-  @IsArray({ message: '`tools` must be a list' })
+  @AList()
   tools!: unknown[];
 }
 

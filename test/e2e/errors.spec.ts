@@ -59,9 +59,24 @@ describe('errors', () => {
 
   it('name the place of every fault in a body', async () => {
     const { body } = await tenant.caller.send('put', '/v1/agents/fresh', { tools: { enable: [], disabled: 'x' }, subagentConfig: { enabled: 1 }, skills: [{ name: 'a' }], toolOverrides: { web: { lable: 'x' } } });
-    expect(body.errors.map(({ path }: { path: string }) => path).sort()).toEqual(expect.arrayContaining(['/skills/0/entry', '/subagentConfig/enabled', '/toolOverrides', '/tools/disabled', '/tools/enable']));
+    expect(body.errors.map(({ path }: { path: string }) => path).sort()).toEqual(expect.arrayContaining(['/skills/0/entry', '/subagentConfig/enabled', '/toolOverrides/web/lable', '/tools/disabled', '/tools/enable']));
     const decided = await tenant.caller.post('/v1/decide', { agentId: 7, context: { session: { allowshell: true }, subagent: { depth: 65 } } });
     expect(decided.body.errors.map(({ path }: { path: string }) => path).sort()).toEqual(['/agentId', '/context/session/allowshell', '/context/subagent/depth', '/context/subagent/parentAgentId']);
+  });
+
+  it.each(['constructor', '__proto__', 'toString', 'hasOwnProperty'])('call a member named %s unknown where no name is meant', async (member) => {
+    const stray = `{"${member}":{}}`;
+    const { headers } = await tenant.caller.get('/v1/settings');
+    const writes = [
+      await tenant.caller.send('patch', '/v1/settings', stray, { 'if-match': headers['etag'] ?? '' }),
+      await tenant.caller.send('patch', '/v1/tools/read_file', stray, { 'if-match': '"1"' }),
+      await tenant.caller.send('put', '/v1/agents/odd', stray),
+      await tenant.caller.send('put', '/v1/agents/odd', `{"tools":${stray}}`),
+      await tenant.caller.post('/v1/agents/import', `{"agents":[{"agentId":"odd","${member}":1}]}`),
+      await tenant.caller.post('/v1/tools/sync', `{"source":"s","tools":[],"${member}":1}`),
+      await tenant.caller.post('/v1/decide', `{"agentId":"m","${member}":1}`),
+    ];
+    expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 422));
   });
 
   it.each(['/v1/tools?limit=0', '/v1/tools?limit=501', '/v1/tools?limit=many', '/v1/tools?colour=red', '/v1/tools?core=yes', '/v1/tools?cursor=xyz', '/v1/tools?search=a&search=b', '/v1/agents?cursor=WzFd', '/v1/keys?limit=-1'])('tell a wrong query: %s', async (path) => {

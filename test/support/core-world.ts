@@ -1,5 +1,5 @@
 import { AgentsService } from '../../src/agents/agents.service.js';
-import type { DocumentInput } from '../../src/agents/agents.service.js';
+import type { DocumentInput } from '../../src/agents/agent-writer.js';
 import { DecisionService } from '../../src/decision/decision.service.js';
 import type { CheckInput } from '../../src/core/request.js';
 import { LibraryEngines } from '../../src/engines/library-engines.js';

@@ -1,8 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
-import { Transform, plainToInstance } from 'class-transformer';
+import type { Type } from '@nestjs/common';
 import type { ValidationArguments } from 'class-validator';
-import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString, Matches, MaxLength, Min, Max, ValidateBy, validateSync } from 'class-validator';
+import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 import { isObject } from '../../core/json.js';
+import { holds } from './body-shape.js';
+import type { Nesting } from './body-shape.js';
 
 /** class-validator's rules as this service words them: null means absent wherever a member is optional. */
 
@@ -36,11 +38,23 @@ export const ListOf = (values: readonly string[]): PropertyDecorator =>
 export const Texts = (): PropertyDecorator =>
   applyDecorators(IsArray({ message: says('a list of strings') }), IsString({ each: true, message: says('a list of strings') }));
 
-/** Hands the member to its rules as it came: class-transformer would drop members called `constructor` or `__proto__`. */
-const AsGiven = (): PropertyDecorator => Transform(({ obj, key }: { obj: Record<string, unknown>; key: string }) => obj[key]);
+export const Anything = (): PropertyDecorator => ValidateBy({ name: 'anything', validator: { validate: () => true } });
 
-export const FreeObject = (): PropertyDecorator =>
-  applyDecorators(AsGiven(), ValidateBy({ name: 'isObject', validator: { validate: isObject, defaultMessage: (args) => says('an object')(args as ValidationArguments) } }));
+const AnObject = (): PropertyDecorator =>
+  ValidateBy({ name: 'anObject', validator: { validate: isObject, defaultMessage: (args) => says('an object')(args as ValidationArguments) } });
+
+export const AList = (): PropertyDecorator => IsArray({ message: says('a list') });
+
+const Holds = (nesting: Nesting): PropertyDecorator => (target, property) => holds(target, property, nesting);
+
+/** Another class. */
+export const Nested = (type: () => Type<object>): PropertyDecorator => applyDecorators(AnObject(), Holds({ kind: 'one', type }));
+
+/** A list of another class. */
+export const NestedList = (type: () => Type<object>): PropertyDecorator => applyDecorators(AList(), Holds({ kind: 'list', type }));
+
+/** An object from names, whatever they are, to another class; null takes a name away. */
+export const NamesTo = (type: () => Type<object>): PropertyDecorator => applyDecorators(AnObject(), Holds({ kind: 'map', type }));
 
 /** What a known member of a free-form object must be: true or false, or one of some words. */
 export type MemberRule = 'boolean' | readonly string[];
@@ -57,43 +71,10 @@ const memberFault = (rules: Readonly<Record<string, MemberRule>>, value: unknown
 
 /** An object whose known members are checked while others pass. */
 export const FreeObjectWith = (rules: Readonly<Record<string, MemberRule>>): PropertyDecorator =>
-  applyDecorators(
-    AsGiven(),
-    ValidateBy({
-      name: 'freeObjectWith',
-      validator: {
-        validate: (value: unknown) => memberFault(rules, value) === null,
-        defaultMessage: (args) => says(memberFault(rules, args?.value) ?? 'valid')(args as ValidationArguments),
-      },
-    }),
-  );
-
-const faultIn = (type: new () => object, value: unknown): string | null => {
-  if (!isObject(value)) return 'must be an object';
-  const [error] = validateSync(plainToInstance(type, value), { whitelist: true, forbidNonWhitelisted: true });
-  if (error === undefined) return null;
-  const [rule, message] = Object.entries(error.constraints ?? {})[0] ?? [];
-  return rule === undefined || rule === 'whitelistValidation' ? `has \`${error.property}\`, which is not a known member or not valid` : `: ${message}`;
-};
-
-const firstFault = (type: new () => object, value: unknown): string | null => {
-  if (!isObject(value)) return 'must be an object from names to values';
-  for (const [name, item] of Object.entries(value)) {
-    const fault = item === null ? null : faultIn(type, item);
-    if (fault !== null) return `\`${name}\` ${fault}`;
-  }
-  return null;
-};
-
-/** An object from names, whatever they are, to values of one class; null takes a name away. */
-export const NamesTo = (type: () => new () => object): PropertyDecorator =>
-  applyDecorators(
-    AsGiven(),
-    ValidateBy({
-      name: 'namesTo',
-      validator: {
-        validate: (value: unknown) => firstFault(type(), value) === null,
-        defaultMessage: (args) => `\`${args?.property}\`: ${firstFault(type(), args?.value) ?? 'not valid'}`,
-      },
-    }),
-  );
+  ValidateBy({
+    name: 'freeObjectWith',
+    validator: {
+      validate: (value: unknown) => memberFault(rules, value) === null,
+      defaultMessage: (args) => says(memberFault(rules, args?.value) ?? 'valid')(args as ValidationArguments),
+    },
+  });

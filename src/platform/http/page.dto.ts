@@ -1,6 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import { IsInt, IsOptional, IsString, Max, Min } from 'class-validator';
+import { IsOptional, IsString, Matches } from 'class-validator';
 import { AppError } from '../errors/app-error.js';
 
 export class PageQueryDto {
@@ -11,11 +10,8 @@ export class PageQueryDto {
 
   @ApiPropertyOptional({ description: 'items on a page', type: 'integer', minimum: 1, maximum: 500, default: 100, example: 100 })
   @IsOptional()
-  @Type(() => Number)
-  @IsInt({ message: '`limit` must be a whole number' })
-  @Min(1, { message: '`limit` must be at least 1' })
-  @Max(500, { message: '`limit` must be at most 500' })
-  limit?: number;
+  @Matches(/^(?:[1-9]\d?|[1-4]\d\d|500)$/u, { message: '`limit` must be a whole number from 1 to 500' })
+  limit?: string;
 }
 
 /** The place of the last item seen: a page follows it, whatever came or went meanwhile. */
@@ -26,7 +22,7 @@ export interface Page<T> {
   readonly nextCursor: string | null;
 }
 
-export const limitOf = ({ limit }: PageQueryDto): number => limit ?? 100;
+export const limitOf = ({ limit }: PageQueryDto): number => Number(limit ?? 100);
 
 /** The place that a cursor names, of the given types; null without a cursor. */
 export function placeOf({ cursor }: PageQueryDto, types: readonly ('string' | 'number')[]): CursorPlace | null {

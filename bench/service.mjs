@@ -1,0 +1,38 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { spawn } from 'node:child_process';
+
+const PLATFORM_KEY = 'the-platform-key-of-the-benchmarks-01234';
+
+/** The built service as a process of its own, on DATABASE_URL or the embedded database, with a new tenant. */
+export async function startService() {
+  const environment = { PATH: process.env.PATH, PORT: '0', TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY, TOOLCRIB_DATA_DIR: mkdtempSync(path.join(tmpdir(), 'toolcrib-bench-')) };
+  if (process.env.DATABASE_URL) environment.DATABASE_URL = process.env.DATABASE_URL;
+  const child = spawn(process.execPath, ['dist/main.js'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+  const base = await new Promise((resolve) => {
+    let printed = '';
+    child.stdout.on('data', (chunk) => {
+      printed += chunk;
+      const url = /"url":"(http:[^"]+)"/u.exec(printed)?.[1];
+      if (url) resolve(url);
+    });
+  });
+  const tenantId = `bench-${Date.now()}`;
+  const send = async (method, route, body, headers) => {
+    const response = await fetch(base + route, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${route}: ${text}`);
+    return { text, json: text === '' ? null : JSON.parse(text) };
+  };
+  const platform = { authorization: `Bearer ${PLATFORM_KEY}` };
+  await send('POST', '/v1/tenants', { tenantId, name: 'benchmarks' }, platform);
+  const { json } = await send('POST', '/v1/keys', { name: 'benchmarks', scopes: ['admin'] }, { ...platform, 'x-tenant-id': tenantId });
+  const headers = { authorization: `Bearer ${json.key}` };
+  const stop = async () => {
+    await send('DELETE', `/v1/tenants/${tenantId}`, {}, platform);
+    child.kill('SIGTERM');
+    await new Promise((resolve) => child.once('exit', resolve));
+  };
+  return { base, headers, post: (route, body) => send('POST', route, body, headers), stop };
+}
