@@ -10,6 +10,7 @@ export async function startService() {
   const environment = { PATH: process.env.PATH, PORT: '0', TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY, TOOLCRIB_DATA_DIR: mkdtempSync(path.join(tmpdir(), 'toolcrib-bench-')) };
   if (process.env.DATABASE_URL) environment.DATABASE_URL = process.env.DATABASE_URL;
   const child = spawn(process.execPath, ['dist/main.js'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+  process.once('exit', () => child.kill('SIGKILL'));
   const base = await new Promise((resolve) => {
     let printed = '';
     child.stdout.on('data', (chunk) => {
@@ -18,6 +19,7 @@ export async function startService() {
       if (url) resolve(url);
     });
   });
+  while (!(await fetch(`${base}/health/ready`)).ok) await new Promise((resolve) => setTimeout(resolve, 100));
   const tenantId = `bench-${Date.now()}`;
   const send = async (method, route, body, headers) => {
     const response = await fetch(base + route, { method, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });

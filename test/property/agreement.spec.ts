@@ -24,7 +24,7 @@ describe('decide and check on real catalogs', () => {
   beforeAll(() => {
     const syncs = [example('catalog'), ...mcpCatalogs().map(mcpSync)] as SyncRequest[];
     const tools = syncs.flatMap((sync) => {
-      const plan = planSync({ ...BASE, ...sync } as SyncRequest, { tools: new Map(), categories: [], intentDelegates: null }, { checkSchema: engines.checkSchema, checkCondition: engines.checkCondition, limits: DEFAULT_LIMITS });
+      const plan = planSync({ ...BASE, ...sync }, { tools: new Map(), categories: [], intentDelegates: null }, { checkSchema: engines.checkSchema, checkCondition: engines.checkCondition, limits: DEFAULT_LIMITS });
       expect(plan.rejected).toEqual([]);
       return plan.declarations.map((declaration) => ({ name: declaration.name, source: sync.source, available: true, declaration, governance: {}, revision: 1 }));
     });
