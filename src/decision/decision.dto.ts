@@ -1,7 +1,8 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
-import { CAPABILITIES, FILESYSTEMS, KINDS, ROUTING_STRATEGIES } from '../core/catalog.js';
+import { CAPABILITIES, KINDS, ROUTING_STRATEGIES } from '../core/catalog.js';
 import { REASONS, STAGES } from '../core/reason.js';
 import { FieldFaultDto, ProblemDto } from '../platform/http/problem.dto.js';
+import { RuntimeNeedsDto } from '../platform/http/runtime-needs.dto.js';
 import { WarningDto } from '../platform/http/warning.dto.js';
 
 const CODES = Object.keys(REASONS);
@@ -60,22 +61,7 @@ export class ReasonDto {
   message!: string;
 }
 
-export class RuntimeProfileDto {
-  @ApiProperty({ description: 'what the tool does to files', enum: FILESYSTEMS, example: 'none' })
-  filesystem!: string;
-
-  @ApiProperty({ description: 'whether it runs commands', example: false })
-  shell!: boolean;
-
-  @ApiProperty({ description: 'whether it talks to the network', example: true })
-  network!: boolean;
-
-  @ApiProperty({ description: 'whether it only runs in the main process', example: true })
-  mainProcess!: boolean;
-
-  @ApiProperty({ description: 'execution backends', type: [String], example: ['local'] })
-  operations!: string[];
-
+export class RuntimeProfileDto extends RuntimeNeedsDto {
   @ApiProperty({ description: 'agent over ops over source', enum: ROUTING_STRATEGIES, example: 'auto' })
   workerRoutingStrategy!: string;
 }

@@ -91,7 +91,8 @@ class PrismaGovernanceUnit implements GovernanceUnit {
     this.next();
     if (declarations.length > 0) await this.upsertTools(source, declarations);
     if (missing.length > 0) {
-      await this.tx.tool.updateMany({ where: { tenantId: this.tenantId, name: { in: [...missing] } }, data: { available: false, revision: this.revision } });
+      const names = [...missing];
+      await this.tx.$executeRaw`UPDATE tools SET available = false, revision = ${this.revision} WHERE tenant_id = ${this.tenantId} AND name = ANY (${names}::text[])`;
     }
     if (categories === null) return;
     await this.tx.loadingCategory.deleteMany({ where: { tenantId: this.tenantId, source } });

@@ -10,8 +10,9 @@ import type { Page } from '../platform/http/page.dto.js';
 import { limitOf, pageOf, placeOf } from '../platform/http/page.dto.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
-import { GovernancePatchDto, SyncDto, SyncResultDto, ToolDto, ToolPageDto, ToolQueryDto } from './registry.dto.js';
+import { SyncDto, SyncResultDto } from './sync.dto.js';
 import { SyncService } from './sync.service.js';
+import { GovernancePatchDto, ToolDto, ToolPageDto, ToolQueryDto } from './tool.dto.js';
 import { ToolsService } from './tools.service.js';
 
 const toolView = ({ record, effective }: CatalogTool) => ({

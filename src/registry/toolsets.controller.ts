@@ -3,7 +3,7 @@ import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { ToolsetCount } from '../core/tool-list.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
-import { ToolsetsDto } from './registry.dto.js';
+import { ToolsetsDto } from './tool.dto.js';
 import { ToolsService } from './tools.service.js';
 
 @ApiTags('tools')

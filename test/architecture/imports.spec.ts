@@ -13,7 +13,7 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   { from: /^(?:main|service|create-app|openapi|write-openapi|app\.module)\.ts$/u, may: [/./u], packages: [/^@nestjs\//u, /^node:/u, /^fastify$/u] },
   { from: /\/(?:\w+-)*\w+\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\/tenant-id/u, /^tenancy\/scope/u, /^platform\/database\//u, /^platform\/errors\//u, /^governance\/record-mapper/u, /\.(?:store|loader)\.ts$/u], packages: [] },
   { from: /^platform\/database\//u, may: [/^platform\//u], packages: [/^@prisma\//u, /^pg$/u, /^@electric-sql\/pglite$/u, /^node:/u] },
-  { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|reason)/u, /^core\/agent-document/u], packages: [/^@nestjs\/(?:common|core|swagger)$/u, /^class-/u, /^fastify$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
+  { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|reason|catalog)/u], packages: [/^@nestjs\/(?:common|core|swagger)$/u, /^class-/u, /^fastify$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
   { from: /^engines\//u, may: [/^core\//u, /^engines\//u], packages: [/^ajv/u, /^@bufbuild\/cel$/u, /^lru-cache$/u, /^node:vm$/u] },
   { from: /^governance\//u, may: [/^core\//u, /^governance\//u], packages: [] },
   { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^platform\/(?:errors|observability|tenant-id)/u], packages: [/^lru-cache$/u, /^node:timers/u] },

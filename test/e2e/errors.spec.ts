@@ -48,6 +48,20 @@ describe('errors', () => {
     expect((await tenant.caller.post(path, body, headers)).body).toMatchObject({ status, code });
   });
 
+  it('tell a list of too many names in a document, and leave what is free-form alone', async () => {
+    const names = Array.from({ length: 51 }, (_, i) => `t${i}`);
+    const overrides = Object.fromEntries(names.map((name) => [name, { label: 'x' }]));
+    for (const body of [{ tools: { enabled: names } }, { availableTools: names }, { toolOverrides: overrides }]) {
+      expect((await tenant.caller.send('put', '/v1/agents/long', body)).body).toMatchObject({ status: 422, code: 'LIMIT_EXCEEDED' });
+    }
+    const categories = names.map((key) => ({ key, label: 'l', whenToUse: 'w' }));
+    expect((await tenant.caller.post('/v1/tools/sync', { source: 'c', tools: [], categories })).body.code).toBe('LIMIT_EXCEEDED');
+    const inputSchema = { type: 'object', properties: { a: { enum: names } } };
+    const extra = { workerRoutingStrategy: 'auto', ours: names };
+    expect((await tenant.caller.post('/v1/tools/sync', { source: 'c', dryRun: true, tools: [{ name: 'wide', description: 'd', inputSchema, extra }] })).body).toMatchObject({ added: ['wide'] });
+    expect((await tenant.caller.post('/v1/check', { agentId: 'm', toolName: 'read_file', arguments: { names }, context: { attributes: { names } } })).body.allowed).toBe(true);
+  });
+
   it('lose nothing: 64 levels are fine, and so is a tenant at its limits', async () => {
     expect((await tenant.caller.post('/v1/decide', nested(64))).status).toBe(200);
     const many = Array.from({ length: 19 }, (_, i) => ({ name: `t${i}`, description: 'd' }));

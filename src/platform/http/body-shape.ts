@@ -1,15 +1,12 @@
 import type { Type } from '@nestjs/common';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import type { ValidationError } from 'class-validator';
-import { isObject } from '../../core/json.js';
+import { isObject, own } from '../../core/json.js';
 import type { JsonObject } from '../../core/json.js';
 import type { FieldFault } from '../errors/app-error.js';
 
-/** How a member holds other classes: one, a list of them, or a map from names (whatever they are) to them. */
-export interface Nesting {
-  readonly kind: 'one' | 'list' | 'map';
-  readonly type: () => Type<object>;
-}
+/** What a member holds: names, one of another class, a list of it, or a map from names (whatever they are) to it. */
+export type Nesting = { readonly kind: 'names' } | { readonly kind: 'one' | 'list' | 'map'; readonly type: () => Type<object> };
 
 const NESTING = Symbol('nesting');
 
@@ -49,24 +46,39 @@ const told = ({ property, constraints }: ValidationError, at: string): FieldFaul
 
 /** What a member must be itself is its own rule's to say: here only what stands inside is looked at. */
 function nestedFaults(type: Type<object>, member: string, value: JsonObject, at: string): FieldFault[] {
-  const nesting = Reflect.getMetadata(NESTING, type.prototype as object, member) as Nesting | undefined;
-  const held = Object.hasOwn(value, member) ? value[member] : undefined;
-  if (nesting === undefined || held === undefined || held === null) return [];
-  const inner = nesting.type();
-  if (nesting.kind === 'one') return isObject(held) ? faultsBy(inner, held, at) : [];
-  if (nesting.kind === 'list') return Array.isArray(held) ? held.flatMap((item, i) => faultsBy(inner, item, pointer(at, String(i)))) : [];
-  return isObject(held) ? Object.entries(held).flatMap(([name, item]) => (item === null ? [] : faultsBy(inner, item, pointer(at, name)))) : [];
+  return innerValues(type, member, value, at).flatMap(({ inner, item, path }) => faultsBy(inner, item, path));
 }
 
-/** The first list of names, or object from names, that is longer than the limit. */
-export function longerThan(limit: number, value: unknown, at = ''): string | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const entries = Object.entries(value);
-  const ofNames = !Array.isArray(value) || typeof value[0] === 'string';
-  if (ofNames && entries.length > limit) return at;
-  for (const [key, member] of entries) {
-    const found = longerThan(limit, member, pointer(at, key));
-    if (found !== null) return found;
+interface InnerValue {
+  readonly inner: Type<object>;
+  readonly item: unknown;
+  readonly path: string;
+}
+
+const nestingOf = (type: Type<object>, member: string): Nesting | undefined => Reflect.getMetadata(NESTING, type.prototype as object, member) as Nesting | undefined;
+
+/** The values of other classes that stand in a member; none where it is not of the shape that it should have. */
+function innerValues(type: Type<object>, member: string, value: JsonObject, at: string): InnerValue[] {
+  const nesting = nestingOf(type, member);
+  const held = own(value, member);
+  if (nesting === undefined || nesting.kind === 'names' || typeof held !== 'object' || held === null || Array.isArray(held) !== (nesting.kind === 'list')) return [];
+  const inner = nesting.type();
+  if (nesting.kind === 'one') return [{ inner, item: held, path: at }];
+  const items = Object.entries(held) as [string, unknown][];
+  return items.filter(([, item]) => nesting.kind === 'list' || item !== null).map(([key, item]) => ({ inner, item, path: pointer(at, key) }));
+}
+
+/** The path of the first list or map that holds more than the limit, or null. Free-form members have no such limit. */
+export function longerThan(limit: number, type: Type<object>, value: unknown, at = ''): string | null {
+  if (!isObject(value)) return null;
+  for (const member of membersOf(type)) {
+    const path = pointer(at, member);
+    const held = own(value, member);
+    if (nestingOf(type, member) !== undefined && typeof held === 'object' && held !== null && Object.keys(held).length > limit) return path;
+    for (const { inner, item, path: place } of innerValues(type, member, value, path)) {
+      const found = longerThan(limit, inner, item, place);
+      if (found !== null) return found;
+    }
   }
   return null;
 }

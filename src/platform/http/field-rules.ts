@@ -35,9 +35,6 @@ export const OneOf = (values: readonly string[]): PropertyDecorator => IsIn([...
 export const ListOf = (values: readonly string[]): PropertyDecorator =>
   applyDecorators(IsArray({ message: says('a list') }), IsIn([...values], { each: true, message: says(`a list of ${values.join(', ')}`) }));
 
-export const Texts = (): PropertyDecorator =>
-  applyDecorators(IsArray({ message: says('a list of strings') }), IsString({ each: true, message: says('a list of strings') }));
-
 export const Anything = (): PropertyDecorator => ValidateBy({ name: 'anything', validator: { validate: () => true } });
 
 const AnObject = (): PropertyDecorator =>
@@ -46,6 +43,10 @@ const AnObject = (): PropertyDecorator =>
 export const AList = (): PropertyDecorator => IsArray({ message: says('a list') });
 
 const Holds = (nesting: Nesting): PropertyDecorator => (target, property) => holds(target, property, nesting);
+
+/** A list of names. */
+export const Texts = (): PropertyDecorator =>
+  applyDecorators(IsArray({ message: says('a list of strings') }), IsString({ each: true, message: says('a list of strings') }), Holds({ kind: 'names' }));
 
 /** Another class. */
 export const Nested = (type: () => Type<object>): PropertyDecorator => applyDecorators(AnObject(), Holds({ kind: 'one', type }));

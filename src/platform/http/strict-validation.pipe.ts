@@ -14,8 +14,8 @@ export class StrictValidationPipe implements PipeTransform {
     const faults = faultsBy(metatype, value);
     const [first] = faults;
     if (first !== undefined) throw new AppError(type === 'body' ? 'INVALID_REQUEST' : 'INVALID_QUERY', `${first.path === '' ? 'the body' : first.path}: ${first.message}`, faults);
-    const tooLong = longerThan(this.limits.listLength, value);
-    if (tooLong !== null) throw new AppError('LIMIT_EXCEEDED', `\`${tooLong}\` has more than ${this.limits.listLength} names`);
+    const tooLong = longerThan(this.limits.listLength, metatype, value);
+    if (tooLong !== null) throw new AppError('LIMIT_EXCEEDED', `\`${tooLong}\` has more than ${this.limits.listLength} members`);
     return value;
   }
 }

@@ -1,131 +1,13 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ArrayUnique, IsIn, IsOptional, IsString } from 'class-validator';
+import { IsIn, IsOptional, IsString } from 'class-validator';
 import { CAPABILITIES, KINDS, ROLES, ROUTING_STRATEGIES, STATUSES, VISIBILITIES } from '../core/catalog.js';
 import type { Governance } from '../core/catalog.js';
-import { REJECTIONS } from '../core/sync-plan.js';
-import type { RejectionCode } from '../core/sync-plan.js';
-import { AList, Flag, FreeObjectWith, Line, NestedList, OneOf, Optional, Text, WholeNumber } from '../platform/http/field-rules.js';
+import { Flag, FreeObjectWith, OneOf, Optional, Text, WholeNumber } from '../platform/http/field-rules.js';
 import { PageQueryDto } from '../platform/http/page.dto.js';
-import { WarningDto } from '../platform/http/warning.dto.js';
+import { RuntimeNeedsDto } from '../platform/http/runtime-needs.dto.js';
 
 const INT32 = 2 ** 31;
-
-export class CategoryDto {
-  @ApiProperty({ description: 'names the category in `loadingCategory`', example: 'workflow' })
-  @Line(128)
-  key!: string;
-
-  @ApiProperty({ description: 'a name for people and models', example: 'Workflows' })
-  @Text()
-  label!: string;
-
-  @ApiProperty({ description: 'tells a model when these tools are worth loading', example: 'run or inspect a workflow' })
-  @Text()
-  whenToUse!: string;
-
-  @ApiPropertyOptional({ description: 'its place; absent = its place in this list', type: 'integer', nullable: true, example: 0 })
-  @Optional()
-  @WholeNumber(-INT32, INT32 - 1)
-  sort?: number | null;
-}
-
-const EXAMPLE_TOOL = {
-  name: 'mysql_query',
-  description: 'Run one read-only SQL statement.',
-  toolset: 'mysql',
-  kind: 'read',
-  inputSchema: { type: 'object', properties: { sql: { type: 'string' } }, required: ['sql'] },
-  runtime: { network: true, mainProcess: true },
-};
-
-export class SyncDto {
-  @ApiProperty({ description: 'who declares these tools: a runtime, or one MCP server', example: 'agent-platform' })
-  @Line(128)
-  source!: string;
-
-  @ApiPropertyOptional({ description: '`full` replaces what the source declares, `partial` only adds and updates', enum: ['full', 'partial'], default: 'full', nullable: true, example: 'full' })
-  @Optional()
-  @OneOf(['full', 'partial'])
-  mode?: 'full' | 'partial' | null;
-
-  @ApiPropertyOptional({ description: 'what the entries are: declarations of this API, or MCP `Tool` objects as `tools/list` returns them', enum: ['toolcrib', 'mcp'], default: 'toolcrib', nullable: true, example: 'toolcrib' })
-  @Optional()
-  @OneOf(['toolcrib', 'mcp'])
-  format?: 'toolcrib' | 'mcp' | null;
-
-  @ApiPropertyOptional({ description: 'stores every entry as `NAMESPACE/NAME`, and is the toolset of those that name none', type: 'string', nullable: true, example: null })
-  @Optional()
-  @Line(128)
-  namespace?: string | null;
-
-  @ApiPropertyOptional({ description: 'tells what would happen and writes nothing', type: 'boolean', default: false, nullable: true, example: false })
-  @Optional()
-  @Flag()
-  dryRun?: boolean | null;
-
-  @ApiPropertyOptional({ description: 'lets a full sync take away more than half of the source’s tools', type: 'boolean', default: false, nullable: true, example: false })
-  @Optional()
-  @Flag()
-  confirmRemovals?: boolean | null;
-
-  @ApiPropertyOptional({ description: 'loading categories; absent = the source’s stay as they are', type: [CategoryDto], nullable: true, example: [{ key: 'workflow', label: 'Workflows', whenToUse: 'run or inspect a workflow', sort: 0 }] })
-  @Optional()
-  @NestedList(() => CategoryDto)
-  @ArrayUnique((category: CategoryDto | null) => category?.key, { message: '`categories` must not name a `key` twice' })
-  categories?: CategoryDto[] | null;
-
-  @ApiProperty({
-    description: 'the tools; each entry is judged by itself, and only `name` and `description` are required (in `mcp` only `name`)',
-    type: 'array',
-    items: { type: 'object', additionalProperties: true },
-    example: [EXAMPLE_TOOL],
-  })
-  @AList()
-  tools!: unknown[];
-}
-
-export class RejectionDto {
-  @ApiProperty({ description: 'the place of the entry in `tools`', type: 'integer', example: 3 })
-  index!: number;
-
-  @ApiProperty({ description: 'its name as it was given; null where it was no string', type: 'string', nullable: true, example: 'bad name' })
-  name!: string | null;
-
-  @ApiProperty({ description: 'the first fault', enum: REJECTIONS, example: 'INVALID_NAME' })
-  code!: RejectionCode;
-
-  @ApiProperty({ description: 'the fault in words', example: '`name` must match ^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}$' })
-  message!: string;
-}
-
-export class SyncResultDto {
-  @ApiProperty({ description: 'the revision afterwards; in a dry run the current one', type: 'integer', example: 7 })
-  revision!: number;
-
-  @ApiProperty({ description: 'whether nothing was written', example: false })
-  dryRun!: boolean;
-
-  @ApiProperty({ description: 'new tools, by name', type: [String], example: ['mysql_query'] })
-  added!: string[];
-
-  @ApiProperty({ description: 'tools whose declaration changed, by name', type: [String], example: [] })
-  updated!: string[];
-
-  @ApiProperty({ description: 'how many stayed as they were', type: 'integer', example: 41 })
-  unchanged!: number;
-
-  @ApiProperty({ description: 'tools that this sync made unavailable, by name', type: [String], example: [] })
-  missing!: string[];
-
-  @ApiProperty({ description: 'unavailable tools that are back, by name', type: [String], example: [] })
-  restored!: string[];
-
-  @ApiProperty({ description: 'entries that were refused, each alone', type: [RejectionDto] })
-  rejected!: RejectionDto[];
-
-  @ApiProperty({ description: 'what the caller should know before it goes on', type: [WarningDto] })
-  warnings!: WarningDto[];
-}
+const EXAMPLE_SCHEMA = { type: 'object', properties: { sql: { type: 'string' } }, required: ['sql'] };
 
 const EXTRA_RULES = { workerRoutingStrategy: ROUTING_STRATEGIES, allowInSubagent: 'boolean' } as const;
 
@@ -170,23 +52,6 @@ export class GovernancePatchDto {
   @Optional()
   @FreeObjectWith(EXTRA_RULES)
   extra?: Governance['extra'] | null;
-}
-
-export class RuntimeNeedsDto {
-  @ApiProperty({ description: 'what the tool does to files', enum: ['none', 'read', 'write'], example: 'none' })
-  filesystem!: string;
-
-  @ApiProperty({ description: 'whether it runs commands', example: false })
-  shell!: boolean;
-
-  @ApiProperty({ description: 'whether it talks to the network', example: true })
-  network!: boolean;
-
-  @ApiProperty({ description: 'whether it only runs in the main process', example: true })
-  mainProcess!: boolean;
-
-  @ApiProperty({ type: [String], description: 'execution backends; reported, never decided on', example: ['local'] })
-  operations!: string[];
 }
 
 export class DeclarationDto {
@@ -256,7 +121,7 @@ export class DeclarationDto {
   @ApiProperty({ type: [String], description: 'words for search alone, in any language', example: ['sql', '数据库'] })
   keywords!: string[];
 
-  @ApiProperty({ description: 'the JSON Schema of its arguments', type: 'object', additionalProperties: true, example: EXAMPLE_TOOL.inputSchema })
+  @ApiProperty({ description: 'the JSON Schema of its arguments', type: 'object', additionalProperties: true, example: EXAMPLE_SCHEMA })
   inputSchema!: object;
 
   @ApiProperty({ description: 'the JSON Schema of its results', type: 'object', additionalProperties: true, nullable: true, example: null })

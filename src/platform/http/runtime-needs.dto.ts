@@ -1,0 +1,20 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { FILESYSTEMS } from '../../core/catalog.js';
+
+/** What a tool needs of a session: the same in the registry and in decisions. */
+export class RuntimeNeedsDto {
+  @ApiProperty({ description: 'what the tool does to files', enum: FILESYSTEMS, example: 'none' })
+  filesystem!: string;
+
+  @ApiProperty({ description: 'whether it runs commands', example: false })
+  shell!: boolean;
+
+  @ApiProperty({ description: 'whether it talks to the network', example: true })
+  network!: boolean;
+
+  @ApiProperty({ description: 'whether it only runs in the main process', example: true })
+  mainProcess!: boolean;
+
+  @ApiProperty({ type: [String], description: 'execution backends; reported, never decided on', example: ['local'] })
+  operations!: string[];
+}
