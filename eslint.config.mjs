@@ -8,7 +8,7 @@ const SIZES = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/', 'src/platform/database/generated/', 'node_modules/', 'coverage/', '**/*.mjs', '**/*.cjs'] },
+  { ignores: ['dist/', 'dist-bench/', 'src/platform/database/generated/', 'node_modules/', 'coverage/', '**/*.mjs', '**/*.cjs'] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {

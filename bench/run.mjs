@@ -1,9 +1,10 @@
 // Every benchmark, one after another. Figures that depend on the machine are given as ratios of the same run.
+import { benchCases } from './cases.mjs';
 import { benchCore } from './core.mjs';
 import { benchHttp } from './http.mjs';
 import { benchSync } from './sync.mjs';
 
-const all = { core: benchCore, http: benchHttp, sync: benchSync };
+const all = { core: benchCore, cases: benchCases, http: benchHttp, sync: benchSync };
 const wanted = process.argv.slice(2);
 for (const [name, bench] of Object.entries(all)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;

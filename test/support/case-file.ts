@@ -1,6 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
 type Json = Record<string, unknown>;
@@ -23,7 +22,7 @@ export interface Case {
   readonly steps: readonly Step[];
 }
 
-const FOLDER = fileURLToPath(new URL('../cases/', import.meta.url));
+const FOLDER = path.resolve('test/cases');
 const CASE_KEYS = ['description', 'categories', 'catalog', 'settings', 'agent', 'agents', 'request', 'want', 'steps'];
 const MAX_LINES = 60;
 
