@@ -14,6 +14,7 @@ import { PrismaGovernanceStore } from './governance/prisma-governance.store.js';
 import type { Config } from './platform/config/config.js';
 import { LIMITS } from './platform/config/limits.token.js';
 import { Database } from './platform/database/database.js';
+import { Problems } from './platform/errors/problems.js';
 import { ProblemFilter } from './platform/http/problem.filter.js';
 import { StrictValidationPipe } from './platform/http/strict-validation.pipe.js';
 import { HealthController } from './platform/observability/health.controller.js';
@@ -52,7 +53,7 @@ export interface AppParts {
 /** The one composition root: nothing else names an adapter. */
 @Module({})
 export class AppModule {
-  static with({ config, platformKey, database, logger, metrics }: AppParts): DynamicModule {
+  static with({ config, platformKey, database, metrics }: AppParts, problems: Problems): DynamicModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
@@ -61,6 +62,7 @@ export class AppModule {
         { provide: LIMITS, useValue: limits },
         { provide: Database, useValue: database },
         { provide: Metrics, useValue: metrics },
+        { provide: Problems, useValue: problems },
         { provide: Readiness, useValue: new Readiness(database, metrics, maxStalenessMs) },
         { provide: Engines, useClass: LibraryEngines },
         { provide: RequestReader, useValue: new RequestReader(limits) },
@@ -75,7 +77,7 @@ export class AppModule {
         { provide: APP_GUARD, useExisting: AccessGuard },
         AnswerMemo,
         { provide: APP_PIPE, useValue: new StrictValidationPipe(limits) },
-        { provide: APP_FILTER, useValue: new ProblemFilter(logger) },
+        { provide: APP_FILTER, useValue: new ProblemFilter(problems) },
       ],
     };
   }

@@ -70,13 +70,17 @@ export async function startService(config: Config, logger: Logger): Promise<Runn
 }
 
 const SWEEP_MS = 100;
+/** What has not been finished, or not even been sent, by then is cut off, so that the database can still be closed in order. */
+const DRAIN_MS = 8_000;
 
 /** A connection that answers its last request is idle only then, and a client may keep it open: it is closed as it falls idle. */
 async function closeGently(app: NestFastifyApplication): Promise<void> {
   const server = app.getHttpServer();
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await app.close();
   clearInterval(sweep);
+  clearTimeout(cut);
 }
 
 /** Applies the migrations, as often as it takes until the database is there. */
@@ -88,7 +92,7 @@ async function prepare(database: Database, { migrate: migrating }: Config, logge
       database.markReady();
       return;
     } catch (error) {
-      logger.warn({ err: error, retryInMs: wait }, 'the database is not ready');
+      logger.warn({ reason: error instanceof Error ? error.message : String(error), retryInMs: wait }, 'the database is not there yet');
       await sleep(wait, undefined, { signal: stop }).catch(() => undefined);
     }
   }

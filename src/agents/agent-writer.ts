@@ -22,6 +22,8 @@ export interface Saved {
 }
 
 export interface SaveOptions {
+  /** The tenant's tools by (`sort`, `name`), read once in a write. */
+  readonly tools: () => Promise<readonly CatalogTool[]>;
   readonly dryRun: boolean;
   /** Drops unknown toolsets instead of blocking. */
   readonly force: boolean;
@@ -43,11 +45,11 @@ export async function saveDocument(unit: GovernanceUnit, agentId: string, input:
 }
 
 /** The ids of the documents that an import will not block: agents that are there once it is done. */
-export async function admitted(unit: GovernanceUnit, documents: readonly (DocumentInput & { readonly agentId: string })[], force: boolean): Promise<ReadonlySet<string>> {
+export async function admitted(unit: GovernanceUnit, documents: readonly (DocumentInput & { readonly agentId: string })[], force: boolean, read: SaveOptions['tools']): Promise<ReadonlySet<string>> {
   const ids = new Set(documents.map(({ agentId }) => agentId));
   const legacy = force ? [] : documents.filter(isLegacy);
   if (legacy.length === 0) return ids;
-  const tools = await orderedTools(unit);
+  const tools = await read();
   for (const document of legacy) {
     const known = isSameLegacy(await unit.findAgent(document.agentId), document) || unknownToolsets(document.toolsets, { tools }).length === 0;
     if (!known) ids.delete(document.agentId);
@@ -55,7 +57,11 @@ export async function admitted(unit: GovernanceUnit, documents: readonly (Docume
   return ids;
 }
 
-const orderedTools = async (unit: GovernanceUnit): Promise<CatalogTool[]> => inOrder((await unit.catalog()).tools.map(catalogTool));
+/** Reads the tenant's tools when they are first asked for, and then no more. */
+export function orderedTools(unit: GovernanceUnit): SaveOptions['tools'] {
+  let reading: Promise<readonly CatalogTool[]> | null = null;
+  return () => (reading ??= unit.catalog().then(({ tools }) => inOrder(tools.map(catalogTool))));
+}
 
 interface ToSave<Input = DocumentInput> {
   readonly agentId: string;
@@ -77,7 +83,7 @@ async function saveLegacy(unit: GovernanceUnit, { agentId, before, input, option
   if (before !== null && isSameLegacy(before, input)) {
     return { status: 'unchanged', record: before, warnings: await warningsFor(unit, before.document, agentId, options), widening: NO_WIDENING };
   }
-  const tools = await orderedTools(unit);
+  const tools = await options.tools();
   const unknown = unknownToolsets(input.toolsets, { tools });
   if (unknown.length > 0 && !options.force) return { status: 'blocked', record: before, warnings: unknown.map(unknownToolsetWarning), widening: NO_WIDENING };
   const agents = await knownAgents(unit, input.subagentConfig?.allowedPresetAgentIds ?? [], options);

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { AgentRecord } from '../core/agent-document.js';
 import { AppError } from '../platform/errors/app-error.js';
 import { ApiProblems, ETAG_HEADERS, IF_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
-import { etagOf } from '../platform/http/etag.js';
+import { etagOf } from '../platform/errors/etag.js';
 import { isLine } from '../platform/http/field-rules.js';
 import type { Page } from '../platform/http/page.dto.js';
 import { PageQueryDto, limitOf, pageOf, placeOf } from '../platform/http/page.dto.js';

@@ -1,4 +1,4 @@
-import { ApiProperty, ApiPropertyOptional, PartialType } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, ValidateIf } from 'class-validator';
 import { ROUTING_STRATEGIES } from '../core/catalog.js';
 import type { ToolOverride } from '../core/agent-document.js';
@@ -76,13 +76,8 @@ export class SkillDto {
   entry!: string;
 }
 
-/** A document of the new form, or of the old one: `toolsets`, and `tools` with `disabled` alone. */
-export class AgentDocumentDto {
-  @ApiPropertyOptional({ description: 'the agent’s id; where it is sent it must be the one meant', example: 'researcher' })
-  @ValidateIf(({ agentId }: AgentDocumentDto) => agentId !== undefined)
-  @Line(128)
-  agentId?: string;
-
+/** The members of a document of the new form, or of the old one: `toolsets`, and `tools` with `disabled` alone. */
+class DocumentMembersDto {
   @ApiPropertyOptional({ description: 'a name for people; absent = the id', type: 'string', nullable: true, example: 'Researcher' })
   @Optional()
   @Text()
@@ -127,10 +122,17 @@ export class AgentDocumentDto {
   updatedAt?: unknown;
 }
 
-export class ImportedDocumentDto extends AgentDocumentDto {
+export class AgentDocumentDto extends DocumentMembersDto {
+  @ApiPropertyOptional({ description: 'the agent’s id; where it is sent it must be the one in the path', example: 'researcher' })
+  @ValidateIf(({ agentId }: AgentDocumentDto) => agentId !== undefined)
+  @Line(128)
+  agentId?: string;
+}
+
+export class ImportedDocumentDto extends DocumentMembersDto {
   @ApiProperty({ description: 'the agent’s id', example: 'researcher' })
   @Line(128)
-  declare agentId: string;
+  agentId!: string;
 }
 
 export class ImportDto {
@@ -240,8 +242,8 @@ export class ImportResultDto {
   @ApiProperty({ description: 'what happened, or in a dry run would', enum: ['imported', 'unchanged', 'blocked'], example: 'imported' })
   status!: string;
 
-  @ApiProperty({ description: 'the document afterwards; null for a blocked agent that is not there', type: PartialType(AgentDto), nullable: true })
-  document!: Partial<AgentDto> | null;
+  @ApiProperty({ description: 'the document afterwards; null for a blocked agent that is not there', type: AgentDto, nullable: true })
+  document!: AgentDto | null;
 
   @ApiProperty({ description: 'tools that the agent has now and had not by the old rule', type: [String], example: ['todo_create'] })
   added!: string[];

@@ -1,24 +1,29 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { AgentRecord } from '../core/agent-document.js';
 import { byText, mergePatch } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
+import { isLongerThan } from '../core/text.js';
 import type { Committed, GovernanceUnit } from '../governance/governance.store.js';
 import { GovernanceStore } from '../governance/governance.store.js';
 import type { Limits } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
 import { AppError } from '../platform/errors/app-error.js';
-import { requireMatch } from '../platform/http/etag.js';
+import { requireMatch } from '../platform/errors/etag.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { PolicyViews } from '../policy/policy-views.js';
 import type { DocumentInput, SaveOptions, Saved } from './agent-writer.js';
-import { admitted, saveDocument, saveNative } from './agent-writer.js';
+import { admitted, orderedTools, saveDocument, saveNative } from './agent-writer.js';
 
 export interface Put extends Saved {
   readonly created: boolean;
 }
 
-/** One document, written and not forced. */
-const ONE: SaveOptions = { dryRun: false, force: false, alongside: new Set() };
+/** For one document, written and not forced. */
+const plainly = (unit: GovernanceUnit): SaveOptions => ({ tools: orderedTools(unit), dryRun: false, force: false, alongside: new Set() });
+
+/** Documents saved before other requests get their turn. */
+const DOCUMENTS_A_TURN = 20;
 
 const notFound = (agentId: string): AppError => new AppError('AGENT_NOT_FOUND', `there is no agent \`${agentId}\``);
 
@@ -48,7 +53,7 @@ export class AgentsService {
       const before = await unit.findAgent(agentId);
       if (before !== null) requireMatch(ifMatch, before.revision);
       else await this.admit(unit, ifMatch);
-      const saved = await saveDocument(unit, agentId, input, { ...ONE, force });
+      const saved = await saveDocument(unit, agentId, input, { ...plainly(unit), force });
       if (saved.status === 'blocked') throw new AppError('UNKNOWN_TOOLSET', saved.warnings.map(({ message }) => message).join('; '));
       return { ...saved, created: before === null };
     });
@@ -59,7 +64,9 @@ export class AgentsService {
       const before = await unit.findAgent(agentId);
       if (before === null) throw notFound(agentId);
       requireMatch(ifMatch, before.revision);
-      return saveNative(unit, { agentId, before, input: mergePatch(before.document, patch) as DocumentInput, options: ONE });
+      const document = mergePatch(before.document, patch) as DocumentInput;
+      this.requireWithinLimits(document);
+      return saveNative(unit, { agentId, before, input: document, options: plainly(unit) });
     });
   }
 
@@ -71,15 +78,26 @@ export class AgentsService {
   }
 
   /** Each agent by itself: a blocked one leaves the others alone. One transaction, one revision for each that changes. */
-  import(tenant: TenantId, documents: readonly (DocumentInput & { readonly agentId: string })[], options: Omit<SaveOptions, 'alongside'>): Promise<Committed<readonly (Saved & { agentId: string })[]>> {
+  import(tenant: TenantId, documents: readonly (DocumentInput & { readonly agentId: string })[], options: Pick<SaveOptions, 'dryRun' | 'force'>): Promise<Committed<readonly (Saved & { agentId: string })[]>> {
     requireDistinct(documents.map(({ agentId }) => agentId));
     return this.governance.write(tenant, async (unit) => {
-      const alongside = await admitted(unit, documents, options.force);
+      const tools = orderedTools(unit);
+      const alongside = await admitted(unit, documents, options.force, tools);
+      const isNew = alongside.size - (await unit.existingAgents([...alongside])).size;
+      if ((await unit.countAgents()) + isNew > this.limits.agents) throw tooMany(this.limits.agents);
       const results: (Saved & { agentId: string })[] = [];
-      for (const document of documents) results.push({ agentId: document.agentId, ...(await saveDocument(unit, document.agentId, document, { ...options, alongside })) });
-      if ((await unit.countAgents()) > this.limits.agents) throw tooMany(this.limits.agents);
+      for (const [i, document] of documents.entries()) {
+        if (i % DOCUMENTS_A_TURN === 0) await nextTurn();
+        results.push({ agentId: document.agentId, ...(await saveDocument(unit, document.agentId, document, { ...options, tools, alongside })) });
+      }
       return results;
     });
+  }
+
+  /** What a body may not be at once, it may not become by patches either. */
+  private requireWithinLimits(document: DocumentInput): void {
+    if (Object.keys(document.toolOverrides ?? {}).length > this.limits.listLength) throw new AppError('LIMIT_EXCEEDED', `\`/toolOverrides\` would have more than ${this.limits.listLength} members`);
+    if (isLongerThan(JSON.stringify(document), this.limits.bodyBytes)) throw new AppError('LIMIT_EXCEEDED', `the document would be larger than ${this.limits.bodyBytes} bytes`);
   }
 
   private async admit(unit: GovernanceUnit, ifMatch: string | undefined): Promise<void> {

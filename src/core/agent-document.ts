@@ -1,7 +1,7 @@
 /** Per-agent configuration: what is saved, its one normal form, and the warnings that saving gives. */
 import type { Declaration, OverriddenExtra } from './catalog.js';
-import { isLocked } from './catalog.js';
-import { byText, isObject, unique } from './json.js';
+import { comesByDefault, isLocked } from './catalog.js';
+import { byText, unique } from './json.js';
 import type { JsonObject } from './json.js';
 
 export interface ToolOverride {
@@ -97,15 +97,19 @@ const normaliseSubagents = ({ enabled, maxConcurrency, allowedToolNames, allowed
 });
 
 function normaliseOverrides(overrides: Readonly<Record<string, Loose<ToolOverride> | null>>): Record<string, ToolOverride> {
-  const kept = Object.entries(overrides).map(([name, override]) => [name, withoutNulls(override ?? {}) as ToolOverride] as const);
+  const kept = Object.entries(overrides).map(([name, override]) => [name, compactOverride<ToolOverride>(override ?? {})] as const);
   return Object.fromEntries(kept.filter(([, override]) => Object.keys(override).length > 0));
 }
 
-/** Drops null members and the objects that hold nothing then: they mean the same as absent ones. */
-export function withoutNulls<T extends object>(value: T): Partial<T> {
-  const pairs = Object.entries(value).map(([key, member]) => [key, isObject(member) ? withoutNulls(member) : (member as unknown)] as const);
-  return Object.fromEntries(pairs.filter(([, member]) => member !== null && !(isObject(member) && Object.keys(member).length === 0))) as Partial<T>;
+/** An override without what overrides nothing: null members, known members of `extra` that are null, an empty `extra`. */
+export function compactOverride<T extends { readonly extra?: OverriddenExtra }>(override: { readonly [K in keyof T]?: T[K] | null }): T {
+  const { extra, ...rest } = override;
+  const set = Object.entries(rest).filter(([, member]) => member !== null);
+  const extras = Object.entries(extra ?? {}).filter(([key, member]) => member !== null || !KNOWN_EXTRA.has(key));
+  return Object.fromEntries([...set, ...(extras.length === 0 ? [] : [['extra', Object.fromEntries(extras)] as const])]) as T;
 }
+
+const KNOWN_EXTRA = new Set(['workerRoutingStrategy', 'allowInSubagent']);
 
 /** What warnings need to know of the tenant. */
 export interface NamesKnown {
@@ -152,7 +156,7 @@ function withoutEffect({ tools, toolOverrides }: AgentDocument, known: NamesKnow
   const enabled = tools.enabled.flatMap((name) => {
     const tool = known.tool(name);
     if (tool?.role === 'delegate') return [idle(name, '/tools/enabled', `\`${name}\` is granted by its target agent alone`)];
-    if (tool?.isCore && (tools.inheritCoreTools || isLocked(tool))) return [idle(name, '/tools/enabled', `\`${name}\` is a core tool and granted already`)];
+    if (tool !== undefined && comesByDefault(tool, tools.inheritCoreTools)) return [idle(name, '/tools/enabled', `\`${name}\` is a core tool and granted already`)];
     return [];
   });
   const disabled = tools.disabled.flatMap((name) => {

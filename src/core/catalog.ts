@@ -9,6 +9,9 @@ export const STATUSES = ['enabled', 'disabled'] as const;
 export const FILESYSTEMS = ['none', 'read', 'write'] as const;
 export const ROUTING_STRATEGIES = ['auto', 'worker-local', 'main-process-proxy', 'disabled'] as const;
 
+/** A place in a list is an integer of 32 bits. */
+export const INT32 = { min: -(2 ** 31), max: 2 ** 31 - 1 } as const;
+
 export type Visibility = (typeof VISIBILITIES)[number];
 export type Capability = (typeof CAPABILITIES)[number];
 export type Kind = (typeof KINDS)[number];
@@ -142,6 +145,10 @@ export function effectiveOf({ declaration, governance }: Pick<ToolRecord, 'decla
 
 /** Effective core that can not be disabled; a delegate is never locked. */
 export const isLocked = (effective: Declaration): boolean => effective.isCore && !effective.canDisable && effective.role !== 'delegate';
+
+/** Without being named: core and inherited, or locked; never a delegate. */
+export const comesByDefault = (effective: Declaration, inheritsCore: boolean): boolean =>
+  effective.role !== 'delegate' && effective.isCore && (inheritsCore || !effective.canDisable);
 
 export function catalogTool(record: ToolRecord): CatalogTool {
   const effective = effectiveOf(record);

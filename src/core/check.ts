@@ -18,8 +18,9 @@ import type { Route } from './route.js';
 export function check(subject: Subject, request: Pick<CheckRequest, 'toolName' | 'arguments'>, validate: ValidateArguments, language: Language): CheckAnswer {
   const { revision } = subject.view;
   const tool = subject.view.byName.get(request.toolName);
-  const { refusal, route } = tool === undefined ? { refusal: refuse('UNKNOWN_TOOL'), route: null } : judge(tool, subject);
-  if (tool === undefined || refusal !== null) return refused(refusal ?? refuse('UNKNOWN_TOOL'), route, revision, language);
+  if (tool === undefined) return refused(refuse('UNKNOWN_TOOL'), null, revision, language);
+  const { refusal, route } = judge(tool, subject);
+  if (refusal !== null) return refused(refusal, route, revision, language);
   if (request.arguments !== undefined) {
     const wrong = argumentsRefusal(tool, request.arguments, subject, validate);
     if (wrong !== null) return { ...refused(wrong.refusal, route, revision, language), ...(wrong.errors && { errors: wrong.errors }) };

@@ -86,7 +86,7 @@ function decidedTool(tool: CatalogTool, subject: Subject): DecidedTool {
     capability: effective.capability,
     kind: effective.kind,
     isCore: effective.isCore,
-    state: grantedState(tool, subject),
+    state: grantedState(tool, subject.agent),
     ...(effective.intent && { intent: { delegates: effective.intent.delegates } }),
   };
 }

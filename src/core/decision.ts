@@ -1,5 +1,5 @@
 /** The answer to one decide call. Every list is by (`sort`, `name`); the same input gives the same bytes. */
-import type { ToolState } from './agent-state.js';
+import type { GrantedState } from './agent-state.js';
 import type { Warning } from './agent-document.js';
 import type { Capability, Kind, Renderer, RuntimeProfile } from './catalog.js';
 import type { ToolDefinition } from './definition.js';
@@ -15,7 +15,7 @@ export interface DecidedTool {
   readonly capability: Capability;
   readonly kind: Kind;
   readonly isCore: boolean;
-  readonly state: ToolState;
+  readonly state: GrantedState;
   /** There when the tool takes part in intent recognition. */
   readonly intent?: { readonly delegates: readonly string[] };
 }

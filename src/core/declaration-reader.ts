@@ -1,6 +1,6 @@
 /** Reads one entry of a sync: types, unknown members, defaults. The first fault rejects the entry (semantics, section 1). */
 import type { Declaration, Intent, Renderer, RuntimeNeeds, ToolExtra } from './catalog.js';
-import { CAPABILITIES, FILESYSTEMS, KINDS, ROLES, ROUTING_STRATEGIES, STATUSES, VISIBILITIES } from './catalog.js';
+import { CAPABILITIES, FILESYSTEMS, INT32, KINDS, ROLES, ROUTING_STRATEGIES, STATUSES, VISIBILITIES } from './catalog.js';
 import { byText, isObject, unique } from './json.js';
 import type { JsonObject } from './json.js';
 
@@ -16,7 +16,7 @@ const fail = (at: string, wanted: string): never => {
 const text: Read<string> = (value, at) => (typeof value === 'string' ? value : fail(at, 'a string'));
 const nonBlank: Read<string> = (value, at) => (typeof value === 'string' && value.trim() !== '' ? value : fail(at, 'a non-blank string'));
 const flag: Read<boolean> = (value, at) => (typeof value === 'boolean' ? value : fail(at, 'true or false'));
-const integer: Read<number> = (value, at) => (typeof value === 'number' && Number.isSafeInteger(value) && Math.abs(value) <= 2 ** 31 ? value : fail(at, 'an integer of 32 bits'));
+const integer: Read<number> = (value, at) => (typeof value === 'number' && Number.isSafeInteger(value) && value >= INT32.min && value <= INT32.max ? value : fail(at, 'an integer of 32 bits'));
 const object: Read<JsonObject> = (value, at) => (isObject(value) ? value : fail(at, 'an object'));
 const texts: Read<readonly string[]> = (value, at) => (Array.isArray(value) ? value.map((item, i) => text(item, `${at}[${i}]`)) : fail(at, 'a list of strings'));
 const orNull = <T>(read: Read<T>): Read<T | null> => (value, at) => (value === null ? null : read(value, at));

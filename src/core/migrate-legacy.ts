@@ -5,12 +5,9 @@ import type { CatalogTool } from './catalog.js';
 import { isInternal } from './catalog.js';
 import { equalJson, unique } from './json.js';
 import type { JsonObject } from './json.js';
-import type { Subject } from './pipeline.js';
-import { UNNARROWED, agentStage, grantStage, subjectOf } from './pipeline.js';
+import { agentStage, grantStage } from './pipeline.js';
 import type { KnownAgents } from './policy-view.js';
-import { applyDelta, effectiveTargets, policyAgent } from './policy-view.js';
-import { readContext } from './request.js';
-import { DEFAULT_SETTINGS } from './settings.js';
+import { effectiveTargets, policyAgent } from './policy-view.js';
 
 /** What a conversion widens and narrows against the old rule, told before anything is written. */
 export interface Widening {
@@ -68,18 +65,12 @@ export function migrateLegacy(agentId: string, input: AgentDocumentInput & { rea
 /** Available and not internal. */
 const isOpen = (tool: CatalogTool): boolean => tool.record.available && !isInternal(tool);
 
-function widening(agentId: string, document: AgentDocument, ofToolsets: readonly CatalogTool[], facts: MigrationFacts): Widening {
-  const subject = subjectFor(agentId, document, facts);
+function widening(agentId: string, document: AgentDocument, ofToolsets: readonly CatalogTool[], { tools, agents }: MigrationFacts): Widening {
+  const agent = policyAgent({ agentId, document, origin: 'legacy', legacy: null, revision: 0, updatedAt: '' });
+  const subject = { agent, targets: new Set(effectiveTargets(agents, agent)) };
   const closed = new Set(document.tools.disabled);
   const before = new Set(ofToolsets.filter(({ name }) => !closed.has(name)).map(({ name }) => name));
-  const after = new Set(facts.tools.filter((tool) => isOpen(tool) && grantStage(tool, subject) === null && agentStage(tool, subject) === null).map(({ name }) => name));
-  const names = facts.tools.map(({ name }) => name);
+  const after = new Set(tools.filter((tool) => isOpen(tool) && grantStage(tool, subject) === null && agentStage(tool, subject) === null).map(({ name }) => name));
+  const names = tools.map(({ name }) => name);
   return { added: names.filter((name) => after.has(name) && !before.has(name)), removed: names.filter((name) => before.has(name) && !after.has(name)) };
-}
-
-function subjectFor(agentId: string, document: AgentDocument, { agents }: MigrationFacts): Subject {
-  const agent = policyAgent({ agentId, document, origin: 'legacy', legacy: null, revision: 0, updatedAt: '' });
-  const view = applyDelta(null, { incarnation: '', revision: 0, settings: DEFAULT_SETTINGS, settingsRevision: 0, complete: true, tools: [], categories: [], agents: [] });
-  const subject = subjectOf({ view, agent, parent: null, context: readContext(null), narrowing: UNNARROWED, evaluate: () => false });
-  return { ...subject, targets: new Set(effectiveTargets(agents, agent)) };
 }

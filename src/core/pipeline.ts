@@ -1,9 +1,9 @@
 /**
  * The pipeline: one function a stage, in a fixed order, the first refusal wins (semantics, section 2).
- * Every question about a tool (decide, check, preview, search) is answered by {@link judge}; there is no second place.
+ * Every question about a tool is answered by {@link judge}; there is no second place.
  */
 import type { Capability, CatalogTool, RoutingStrategy, RuntimeProfile } from './catalog.js';
-import { isInternal, profileOf } from './catalog.js';
+import { comesByDefault, isInternal, profileOf } from './catalog.js';
 import type { ConditionFacts, EvaluateCondition } from './engines.js';
 import type { PolicyAgent, PolicyView } from './policy-view.js';
 import { effectiveTargets } from './policy-view.js';
@@ -44,6 +44,9 @@ export interface Verdict {
 /** Null lets the tool on to the next stage. */
 export type Stage = (tool: CatalogTool, subject: Subject) => Refusal | null;
 
+/** A stage that looks at the agent and its targets alone. */
+type AgentStage = (tool: CatalogTool, subject: Pick<Subject, 'agent' | 'targets'>) => Refusal | null;
+
 const pass = null;
 
 /** Stage 0: internal tools and those that their source took back. A name that is not registered never gets here. */
@@ -56,18 +59,18 @@ export const registeredStage: Stage = (tool) => {
 export const globalStage: Stage = ({ effective }) => (effective.status === 'disabled' ? refuse('GLOBALLY_DISABLED') : pass);
 
 /** Stage 2: core tools by inheritance, others by name, delegates by their target and by nothing else. */
-export const grantStage: Stage = (tool, { agent, targets }) => {
-  const { effective, locked, name } = tool;
+export const grantStage: AgentStage = (tool, { agent, targets }) => {
+  const { effective, name } = tool;
   if (effective.role === 'delegate') {
     if (!agent.subagentsOn) return refuse('SUBAGENTS_OFF');
     return effective.targetAgentId !== null && targets.has(effective.targetAgentId) ? pass : refuse('TARGET_NOT_AVAILABLE');
   }
-  if (locked || (effective.isCore && agent.inheritsCore) || agent.enabled.has(name)) return pass;
+  if (comesByDefault(effective, agent.inheritsCore) || agent.enabled.has(name)) return pass;
   return refuse(effective.isCore ? 'CORE_NOT_INHERITED' : 'NOT_ENABLED');
 };
 
 /** Stage 3: the agent's own closing of a tool. Deny beats allow; locked tools cannot be closed. */
-export const agentStage: Stage = ({ name, locked }, { agent }) => (agent.disabled.has(name) && !locked ? refuse('AGENT_DISABLED') : pass);
+export const agentStage: AgentStage = ({ name, locked }, { agent }) => (agent.disabled.has(name) && !locked ? refuse('AGENT_DISABLED') : pass);
 
 /** Stage 4: ceilings, which only narrow and bind locked tools too. */
 export const boundaryStage: Stage = (tool, subject) => {

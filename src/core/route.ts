@@ -4,7 +4,8 @@ import type { ReasonCode } from './reason.js';
 import type { Session } from './request.js';
 import { isInside } from './workspace.js';
 
-export type RouteName = 'worker-local' | 'main-process-proxy' | 'disabled';
+export const ROUTES = ['worker-local', 'main-process-proxy', 'disabled'] as const;
+export type RouteName = (typeof ROUTES)[number];
 
 export interface Route {
   readonly route: RouteName;

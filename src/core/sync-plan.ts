@@ -5,6 +5,8 @@ import { FieldFault, readDeclaration } from './declaration-reader.js';
 import type { Warning } from './agent-document.js';
 import type { CheckCondition, CheckSchema } from './engines.js';
 import { byText, equalJson, isObject } from './json.js';
+import type { JsonObject } from './json.js';
+import { isLongerThan } from './text.js';
 
 export interface CategoryInput {
   readonly key: string;
@@ -48,9 +50,9 @@ export interface CatalogState {
 }
 
 export interface SyncLimits {
-  /** Characters of JSON. */
+  /** Bytes of JSON in UTF-8. */
   readonly schemaSize: number;
-  /** Bytes of UTF-8. */
+  /** Bytes in UTF-8. */
   readonly expressionSize: number;
 }
 
@@ -182,27 +184,29 @@ function categoryFault({ categoryKeys }: Reader, { loadingCategory }: Declaratio
   return { code: 'INVALID_FIELD', message: `\`loadingCategory\` names \`${loadingCategory}\`, which no source declares` };
 }
 
-function schemaFault({ rules: { checkSchema, limits } }: Reader, { inputSchema, outputSchema }: Declaration): Fault | null {
+/** What is wrong with a schema, or null. Its size is looked at before anything is done with it. */
+export const judgeSchema = (schema: JsonObject, { checkSchema, limits }: SyncRules): string | null =>
+  isLongerThan(JSON.stringify(schema), limits.schemaSize) ? `larger than ${limits.schemaSize} bytes` : checkSchema(schema);
+
+/** What is wrong with a condition, or null. */
+export const judgeCondition = (expression: string, { checkCondition, limits }: SyncRules): string | null =>
+  isLongerThan(expression, limits.expressionSize) ? `longer than ${limits.expressionSize} bytes` : checkCondition(expression);
+
+function schemaFault({ rules }: Reader, { inputSchema, outputSchema }: Declaration): Fault | null {
   for (const [at, schema] of [['inputSchema', inputSchema], ['outputSchema', outputSchema]] as const) {
-    if (schema === null) continue;
-    const message = JSON.stringify(schema).length > limits.schemaSize ? `larger than ${limits.schemaSize} characters` : checkSchema(schema);
+    const message = schema === null ? null : judgeSchema(schema, rules);
     if (message !== null) return { code: 'INVALID_SCHEMA', message: `\`${at}\`: ${message}` };
   }
   return null;
 }
 
-function expressionFault({ rules: { checkCondition, limits } }: Reader, { active, intent }: Declaration): Fault | null {
+function expressionFault({ rules }: Reader, { active, intent }: Declaration): Fault | null {
   for (const [at, expression] of [['active', active], ['intent.when', intent?.when ?? null]] as const) {
-    if (expression === null) continue;
-    const message = utf8Length(expression) > limits.expressionSize ? `longer than ${limits.expressionSize} bytes` : checkCondition(expression);
+    const message = expression === null ? null : judgeCondition(expression, rules);
     if (message !== null) return { code: 'INVALID_EXPRESSION', message: `\`${at}\`: ${message}` };
   }
   return null;
 }
-
-/** Bytes in UTF-8. */
-const utf8Length = (text: string): number => Array.from(text, (char) => bytesOf(char.codePointAt(0) ?? 0)).reduce((sum, bytes) => sum + bytes, 0);
-const bytesOf = (point: number): number => (point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4);
 
 function delegateFault({ state: { intentDelegates } }: Reader, { intent }: Declaration): Fault | null {
   const stray = intentDelegates === null ? undefined : intent?.delegates.find((word) => !intentDelegates.includes(word));

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Decision } from '../core/decision.js';
 import type { PolicyView } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
 import type { TenantId } from '../platform/tenant-id.js';
@@ -35,3 +37,9 @@ export class AnswerMemo {
 /** The request comes last and nothing before it can hold a line break, so no two questions share a key. */
 const keyOf = (tenant: TenantId, { incarnation, revision }: Pick<PolicyView, 'incarnation' | 'revision'>, language: Language, request: string): string =>
   `${tenant}\n${incarnation}\n${revision}\n${language}\n${request}`;
+
+/** The ETag is over the revision and the whole question, not over the answer alone. */
+export function memoisable(tenant: TenantId, decision: Decision, question: string): MemoisedAnswer {
+  const etag = createHash('sha256').update(`${tenant} ${decision.revision} ${question}`).digest('base64url');
+  return { body: Buffer.from(JSON.stringify(decision)), etag: `"${etag}"`, revision: String(decision.revision), outcome: decision.toolNames.length === 0 ? 'empty' : 'ok' };
+}

@@ -1,21 +1,17 @@
-import { createHash } from 'node:crypto';
 import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CheckAnswer } from '../core/decision.js';
 import { DEFAULT_LIMITS } from '../platform/config/config.js';
-import { problemOf } from '../platform/errors/problem.js';
+import { Problems, appErrorOf } from '../platform/errors/problems.js';
 import { ApiProblems, ETAG_HEADERS, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
-import { appErrorOf } from '../platform/http/problem.filter.js';
 import { languageOf } from '../platform/http/request-context.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
-import { AnswerMemo } from './answer-memo.js';
-import type { MemoisedAnswer } from './answer-memo.js';
+import { AnswerMemo, memoisable } from './answer-memo.js';
 import { DECIDE_ACCESS } from './decision.access.js';
 import { BatchAnswerDto, CheckAnswerDto, DecisionDto } from './decision.dto.js';
-import type { AnsweredDecision } from './decision.service.js';
 import { DecisionService } from './decision.service.js';
 import { sendAnswer } from './fast-road.js';
 import { RequestReader } from './request-reader.js';
@@ -31,6 +27,7 @@ export class DecisionController {
     private readonly decisions: DecisionService,
     private readonly reader: RequestReader,
     private readonly memo: AnswerMemo,
+    private readonly problems: Problems,
     private readonly metrics: Metrics,
   ) {}
 
@@ -44,7 +41,7 @@ export class DecisionController {
     return this.measured(this.metrics.decideSeconds, tenant, async () => {
       const language = languageOf(request);
       const { decision, view } = await this.decisions.decide(tenant, this.reader.readDecide(body), language);
-      const answer = memoisable(tenant, decision, `${language} ${request.rawJson}`);
+      const answer = memoisable(tenant, decision, `${view.incarnation} ${language} ${request.rawJson}`);
       if (decision.freshness === 'fresh' && request.rawJson !== undefined) this.memo.keep(tenant, view, language, request.rawJson, answer);
       sendAnswer(reply, answer);
       return answer;
@@ -59,8 +56,7 @@ export class DecisionController {
   @ApiProblems('INVALID_REQUEST', 'LIMIT_EXCEEDED')
   async batch(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest): Promise<object> {
     const requests = this.reader.readBatch(body).map((item) => () => this.reader.readDecide(item));
-    const failed = (error: unknown): object => problemOf(appErrorOf(error), request.id);
-    return { results: await this.decisions.decideAll(tenant, requests, languageOf(request), failed) };
+    return { results: await this.decisions.decideAll(tenant, requests, languageOf(request), (error) => this.problems.of(error, request.id)) };
   }
 
   @Post('check')
@@ -92,10 +88,4 @@ export class DecisionController {
       histogram.observe({ tenant, outcome }, (performance.now() - start) / 1000);
     }
   }
-}
-
-/** The ETag is over the revision and the whole question, not over the answer alone. */
-function memoisable(tenant: TenantId, decision: AnsweredDecision, question: string): MemoisedAnswer {
-  const etag = createHash('sha256').update(`${tenant} ${decision.revision} ${question}`).digest('base64url');
-  return { body: Buffer.from(JSON.stringify(decision)), etag: `"${etag}"`, revision: String(decision.revision), outcome: decision.toolNames.length === 0 ? 'empty' : 'ok' };
 }

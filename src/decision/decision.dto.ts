@@ -1,12 +1,13 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
+import { GRANTED_STATES } from '../core/agent-state.js';
 import { CAPABILITIES, KINDS, ROUTING_STRATEGIES } from '../core/catalog.js';
+import { ROUTES } from '../core/route.js';
 import { REASONS, STAGES } from '../core/reason.js';
 import { FieldFaultDto, ProblemDto } from '../platform/http/problem.dto.js';
 import { RuntimeNeedsDto } from '../platform/http/runtime-needs.dto.js';
 import { WarningDto } from '../platform/http/warning.dto.js';
 
 const CODES = Object.keys(REASONS);
-const STATES = ['globally_disabled', 'agent_disabled', 'default_enabled', 'agent_enabled', 'not_enabled'];
 
 export class IntentDto {
   @ApiProperty({ description: 'the words that it may delegate to', type: [String], example: ['read'] })
@@ -35,7 +36,7 @@ export class DecidedToolDto {
   @ApiProperty({ description: 'whether agents inherit it', example: false })
   isCore!: boolean;
 
-  @ApiProperty({ description: 'why the agent has it', enum: STATES, example: 'agent_enabled' })
+  @ApiProperty({ description: 'why the agent has it', enum: GRANTED_STATES, example: 'agent_enabled' })
   state!: string;
 
   @ApiPropertyOptional({ description: 'there when it takes part in intent recognition', type: IntentDto })
@@ -67,7 +68,7 @@ export class RuntimeProfileDto extends RuntimeNeedsDto {
 }
 
 export class RouteDto {
-  @ApiProperty({ description: 'where the tool runs in this session', enum: ['worker-local', 'main-process-proxy', 'disabled'], example: 'main-process-proxy' })
+  @ApiProperty({ description: 'where the tool runs in this session', enum: ROUTES, example: 'main-process-proxy' })
   route!: string;
 
   @ApiProperty({ description: 'everything that blocks it, the primary reason first', enum: CODES, isArray: true, example: [] })
@@ -89,7 +90,7 @@ export class RuntimeDiagnosticDto {
   @ApiProperty({ description: 'what the tool needs', type: RuntimeProfileDto })
   profile!: RuntimeProfileDto;
 
-  @ApiProperty({ description: 'where it runs', enum: ['worker-local', 'main-process-proxy', 'disabled'], example: 'worker-local' })
+  @ApiProperty({ description: 'where it runs', enum: ROUTES, example: 'worker-local' })
   route!: string;
 
   @ApiProperty({ description: 'everything that blocks it', enum: CODES, isArray: true, example: [] })

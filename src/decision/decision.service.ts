@@ -46,16 +46,28 @@ export class DecisionService {
     });
   }
 
-  /** Each in its place; a failed one leaves the others alone. Other requests get their turn in between. */
-  decideAll<T>(tenant: TenantId, requests: readonly (() => DecideInput & WithMinRevision)[], language: Language, failed: (error: unknown) => T): Promise<({ ok: AnsweredDecision } | { error: T })[]> {
-    return Promise.all(requests.map(async (request) => {
+  /**
+   * Each in its place; a failed one leaves the others alone. Those that wait for a revision wait together; then one is decided
+   * after another, and other requests get their turn in between.
+   */
+  async decideAll<T>(tenant: TenantId, requests: readonly (() => DecideInput & WithMinRevision)[], language: Language, failed: (error: unknown) => T): Promise<({ ok: AnsweredDecision } | { error: T })[]> {
+    const ready = await Promise.allSettled(requests.map((request) => this.readyToDecide(tenant, request, language)));
+    const results: ({ ok: AnsweredDecision } | { error: T })[] = [];
+    for (const one of ready) {
       await nextTurn();
       try {
-        return { ok: (await this.decide(tenant, request(), language)).decision };
+        if (one.status === 'rejected') throw one.reason;
+        results.push({ ok: one.value().decision });
       } catch (error) {
-        return { error: failed(error) };
+        results.push({ error: failed(error) });
       }
-    }));
+    }
+    return results;
+  }
+
+  private async readyToDecide(tenant: TenantId, request: () => DecideInput & WithMinRevision, language: Language): Promise<() => Decided> {
+    const input = request();
+    return this.withView(tenant, input.minRevision, (served) => () => this.decideFrom(served, input, language));
   }
 
   private withView<T>(tenant: TenantId, minRevision: number | null | undefined, answer: (served: ServedView) => T): T | Promise<T> {

@@ -2,6 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { isObject } from '../core/json.js';
 import type { CheckInput, DecideInput } from '../core/request.js';
+import { pointer } from '../core/text.js';
 import type { Limits } from '../platform/config/config.js';
 import type { FieldFault } from '../platform/errors/app-error.js';
 import { AppError } from '../platform/errors/app-error.js';
@@ -46,8 +47,8 @@ function valid(validate: ValidateFunction, body: unknown): unknown {
 }
 
 function faultOf({ instancePath, keyword, params, message }: ErrorObject): FieldFault {
-  if (keyword === 'additionalProperties') return { path: `${instancePath}/${String(params['additionalProperty'])}`, message: `\`${String(params['additionalProperty'])}\` is not a known member` };
-  if (keyword === 'required') return { path: `${instancePath}/${String(params['missingProperty'])}`, message: 'is required' };
+  if (keyword === 'additionalProperties') return { path: pointer(instancePath, String(params['additionalProperty'])), message: `\`${String(params['additionalProperty'])}\` is not a known member` };
+  if (keyword === 'required') return { path: pointer(instancePath, String(params['missingProperty'])), message: 'is required' };
   if (keyword === 'enum') return { path: instancePath, message: `must be one of ${(params['allowedValues'] as (string | null)[]).filter((value) => value !== null).join(', ')}` };
   return { path: instancePath, message: message ?? 'is not valid' };
 }

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { ArgumentFault } from '../core/engines.js';
 import { isObject } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
+import { pointer } from '../core/text.js';
 import { TookTooLong, bounded } from './bounded.js';
 import type { SchemaCost } from './schema-cost.js';
 import { costOf, workOf } from './schema-cost.js';
@@ -12,8 +13,10 @@ import { mapSchemas, nodesIn, outsideReference } from './schema-walk.js';
 
 const COMPILE_LIMIT_MS = 500;
 const VALIDATE_LIMIT_MS = 50;
-/** Steps that are judged without a watchdog: a few milliseconds at the very most. */
-const TAME_WORK = 200_000;
+/** Steps that are judged without a watchdog: some milliseconds at the very most. */
+const TAME_WORK = 1_000_000;
+/** Steps within which every fault is looked for; beyond, the first one is told. */
+const THOROUGH_WORK = 20_000;
 const MAX_FAULTS = 20;
 
 /** Patterns as ECMAScript has them; those that only work without the `u` flag still count. */
@@ -29,7 +32,7 @@ const regExp = Object.assign(
 );
 
 /** `format` is an annotation, as draft 2020-12 has it by default. No schema is ever loaded from elsewhere. */
-const OPTIONS: Options = { strict: false, allErrors: true, validateFormats: false, validateSchema: false, addUsedSchema: false, logger: false, inlineRefs: false, ownProperties: true, multipleOfPrecision: 9, code: { regExp } };
+const OPTIONS: Options = { strict: false, validateFormats: false, validateSchema: false, addUsedSchema: false, logger: false, inlineRefs: false, ownProperties: true, multipleOfPrecision: 12, code: { regExp } };
 
 const isDraft7 = ({ $schema }: JsonObject): boolean => typeof $schema === 'string' && /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/u.test($schema);
 
@@ -66,44 +69,65 @@ function judgeSchema(schema: JsonObject): string | null {
 }
 
 interface Compiled {
-  /** Null where the schema can not be applied. */
-  readonly validate: ValidateFunction | null;
   readonly cost: SchemaCost;
+  /** Null where the schema can not be applied. */
+  readonly fits: ValidateFunction | null;
+  /** Looks for every fault; made when it is first wanted. */
+  thorough: ValidateFunction | null;
 }
 
 const compiled = new LRUCache<JsonObject, Compiled>({ max: 2_000 });
 
 /** An instance for each schema: nothing of one tenant's schema (an `$id`, say) is ever seen by another's. */
-function compile(schema: JsonObject): Compiled {
-  const Engine = isDraft7(schema) ? Ajv : Ajv2020;
-  const cost = costOf(schema);
+function compile(schema: JsonObject, allErrors: boolean): ValidateFunction | null {
+  const draft7 = isDraft7(schema);
   try {
-    return { cost, validate: bounded(COMPILE_LIMIT_MS, () => new Engine({ ...OPTIONS, meta: false }).compile(mapSchemas(schema, withoutForeignKeywords))) };
+    return bounded(COMPILE_LIMIT_MS, () => {
+      const applied = mapSchemas(schema, (one) => withoutForeignKeywords(one, draft7));
+      return new (draft7 ? Ajv : Ajv2020)({ ...OPTIONS, allErrors, meta: false }).compile(applied);
+    });
   } catch {
-    return { cost, validate: null };
+    return null;
   }
 }
 
-/** The engine gives these a meaning that the drafts do not: `nullable` is OpenAPI's, and `$schema` names a loaded one. */
-function withoutForeignKeywords({ nullable: _, $schema: __, ...schema }: JsonObject): JsonObject {
+/** The engine gives these a meaning that the drafts do not have: OpenAPI's, other drafts', and its own. */
+const FOREIGN = new Set(['nullable', 'id', '$recursiveRef', '$recursiveAnchor', '$async', '$schema']);
+
+function withoutForeignKeywords(schema: JsonObject, draft7: boolean): JsonObject {
   if (namesPrototype(schema)) throw new Error('the engine skips members called `__proto__`');
-  return schema;
+  const { $ref, definitions, $defs } = schema;
+  // Beside a reference that draft knows nothing else.
+  if (draft7 && typeof $ref === 'string') return { $ref, ...(isObject(definitions) && { definitions }), ...(isObject($defs) && { $defs }) };
+  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !FOREIGN.has(keyword)));
 }
 
 const namesPrototype = (schema: JsonObject): boolean =>
   ['properties', 'dependentSchemas', 'dependentRequired', 'dependencies', 'patternProperties'].some((key) => isObject(schema[key]) && Object.hasOwn(schema[key], '__proto__'));
 
+const NOT_APPLICABLE: readonly ArgumentFault[] = [{ path: '', message: 'the schema of the tool can not be applied' }];
+const TOO_LONG: readonly ArgumentFault[] = [{ path: '', message: 'the arguments take too long to judge' }];
+
 export function validateArguments(schema: JsonObject, value: unknown): readonly ArgumentFault[] {
-  const known = compiled.get(schema) ?? compile(schema);
+  const known = compiled.get(schema) ?? { cost: costOf(schema), fits: compile(schema, false), thorough: null };
   compiled.set(schema, known);
-  const { validate } = known;
-  if (validate === null) return [{ path: '', message: 'the schema of the tool can not be applied' }];
-  const tame = workOf(known.cost, nodesIn(value), charactersIn(value)) <= TAME_WORK;
+  const { fits, cost } = known;
+  if (fits === null) return NOT_APPLICABLE;
+  const work = workOf(cost, nodesIn(value), charactersIn(value));
+  const faults = judge(fits, value, work);
+  if (faults.length === 0 || work > THOROUGH_WORK) return faults;
+  known.thorough ??= compile(schema, true);
+  return known.thorough === null ? faults : judge(known.thorough, value, work);
+}
+
+function judge(validate: ValidateFunction, value: unknown, work: number): readonly ArgumentFault[] {
   try {
-    const fits = tame ? validate(value) : bounded(VALIDATE_LIMIT_MS, () => validate(value));
-    return fits ? [] : faultsOf(validate.errors);
+    const verdict: unknown = work <= TAME_WORK ? validate(value) : bounded(VALIDATE_LIMIT_MS, () => validate(value));
+    if (verdict === true) return [];
+    const faults = faultsOf(validate.errors);
+    return faults.length === 0 ? NOT_APPLICABLE : faults;
   } catch (error) {
-    return [{ path: '', message: error instanceof TookTooLong ? 'the arguments take too long to judge' : 'the schema of the tool can not be applied' }];
+    return error instanceof TookTooLong ? TOO_LONG : NOT_APPLICABLE;
   } finally {
     validate.errors = null;
   }
@@ -122,6 +146,5 @@ const NAMED_MEMBERS = ['missingProperty', 'additionalProperty', 'unevaluatedProp
 /** The path names the member that is missing or too many, not only the object around it. */
 function faultOf({ instancePath, params, message }: ErrorObject): ArgumentFault {
   const member = isObject(params) ? NAMED_MEMBERS.map((key) => params[key]).find((name) => typeof name === 'string') : undefined;
-  const path = typeof member === 'string' ? `${instancePath}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}` : instancePath;
-  return { path, message: message ?? 'does not fit' };
+  return { path: typeof member === 'string' ? pointer(instancePath, member) : instancePath, message: message ?? 'does not fit' };
 }

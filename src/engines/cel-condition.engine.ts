@@ -7,7 +7,11 @@ import type { JsonObject } from '../core/json.js';
 import { bounded } from './bounded.js';
 
 const env = celEnv();
+/** For one expression, and for all expressions of one request that need a watchdog; then the rest is false. */
 const TIME_LIMIT_MS = 20;
+const BUDGET_MS = 60;
+/** Characters of a request's facts from which on even an expression without loops is watched. */
+const LARGE_FACTS = 4_096;
 const VARIABLES = new Set(['attributes', 'scene', 'model', 'depth']);
 const TYPES = new Set(['bool', 'bytes', 'double', 'int', 'list', 'map', 'null_type', 'string', 'type', 'uint']);
 /** Operators that the planner knows itself, beside the functions of the environment. */
@@ -18,7 +22,7 @@ type Bindings = Record<string, CelInput>;
 
 interface Compiled {
   readonly run: (bindings: Bindings) => unknown;
-  /** Loops over what the caller sends: bounded when it runs. */
+  /** Loops over what the caller sends: watched when it runs. */
   readonly loops: boolean;
 }
 
@@ -72,14 +76,15 @@ function partsOf({ exprKind: { case: kind, value } }: Expr, bound: ReadonlySet<s
   }
 }
 
-const LOOP = /\.\s*(?:all|exists|exists_one|filter|map)\s*\(/u;
+/** Whether a macro such as `all` or `map` stands anywhere in the expression. */
+const hasLoop = (expr: Expr): boolean => expr.exprKind.case === 'comprehensionExpr' || partsOf(expr, VARIABLES).some(([part]) => part !== undefined && hasLoop(part));
 
 function compile(expression: string): Compiled | string {
   try {
     const parsed = parse(expression);
     const fault = firstFault(parsed.expr, VARIABLES);
     if (fault !== null) return `${fault.problem} (position ${(parsed.sourceInfo?.positions[fault.id] ?? 0) + 1})`;
-    return { run: plan(env, parsed), loops: LOOP.test(expression) };
+    return { run: plan(env, parsed), loops: hasLoop(parsed.expr) };
   } catch (error) {
     return explain(error);
   }
@@ -103,13 +108,16 @@ function compileOnce(expression: string): Compiled | string {
 }
 
 export function checkCondition(expression: string): string | null {
-  const result = compile(expression);
+  const result = compileOnce(expression);
   return typeof result === 'string' ? result : null;
 }
 
 /** What is known of one request's facts: a catalog repeats its conditions, and a failing one is dear. */
 interface Evaluation {
   readonly bindings: Bindings;
+  readonly isLarge: boolean;
+  /** Milliseconds that watched expressions may still take. */
+  budget: number;
   readonly results: Map<string, boolean>;
 }
 
@@ -133,27 +141,50 @@ function evaluationOf(facts: ConditionFacts): Evaluation {
   if (known !== undefined) return known;
   const { attributes, model, scene, depth } = facts;
   const bindings: Bindings = { attributes: toCel(attributes), model: toCel(model), depth: BigInt(depth), ...(scene === undefined ? {} : { scene }) };
-  const fresh = { bindings, results: new Map<string, boolean>() };
+  const isLarge = charactersIn(facts) > LARGE_FACTS;
+  const fresh = { bindings, isLarge, budget: BUDGET_MS, results: new Map<string, boolean>() };
   evaluations.set(facts, fresh);
   return fresh;
 }
 
+/** Counted no further than it takes to know. */
+function charactersIn(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 1;
+  let sum = 1;
+  for (const [key, part] of Object.entries(value)) {
+    sum += key.length + charactersIn(part);
+    if (sum > LARGE_FACTS) break;
+  }
+  return sum;
+}
+
 export function evaluateCondition(expression: string, facts: ConditionFacts): boolean {
-  const { bindings, results } = evaluationOf(facts);
-  const known = results.get(expression);
+  const evaluation = evaluationOf(facts);
+  const known = evaluation.results.get(expression);
   if (known !== undefined) return known;
-  const fresh = evaluate(compileOnce(expression), bindings);
-  results.set(expression, fresh);
+  const fresh = evaluate(compileOnce(expression), evaluation);
+  evaluation.results.set(expression, fresh);
   return fresh;
 }
 
-function evaluate(condition: Compiled | string, bindings: Bindings): boolean {
+function evaluate(condition: Compiled | string, evaluation: Evaluation): boolean {
   if (typeof condition === 'string') return false;
-  const run = (): unknown => condition.run(bindings);
+  const run = (): unknown => condition.run(evaluation.bindings);
   try {
-    const value = condition.loops ? bounded(TIME_LIMIT_MS, run) : run();
+    const value = condition.loops || evaluation.isLarge ? watched(run, evaluation) : run();
     return !isCelError(value) && value === true;
   } catch {
     return false;
+  }
+}
+
+function watched(run: () => unknown, evaluation: Evaluation): unknown {
+  if (evaluation.budget <= 0) return false;
+  const start = performance.now();
+  try {
+    return bounded(TIME_LIMIT_MS, run);
+  } finally {
+    evaluation.budget -= performance.now() - start;
   }
 }

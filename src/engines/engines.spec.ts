@@ -87,7 +87,8 @@ describe('schemas', () => {
     expect(validateArguments(doubling, deep)).toHaveLength(1);
     const pairs = { properties: { l: { uniqueItems: true, type: 'array', items: { type: 'object' } } } };
     expect(validateArguments(pairs, { l: Array.from({ length: 30_000 }, (_, i) => ({ i })) })).toHaveLength(1);
-    expect(validateArguments({ properties: { l: { items: { type: 'string' } } } }, { l: Array.from({ length: 5_000 }, () => 1) })).toHaveLength(20);
+    expect(validateArguments({ properties: { l: { items: { type: 'string' } } } }, { l: Array.from({ length: 200 }, () => 1) })).toHaveLength(20);
+    expect(validateArguments({ properties: { l: { items: { type: 'string' } } } }, { l: Array.from({ length: 50_000 }, () => 1) })).toHaveLength(1);
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 });

@@ -1,39 +1,43 @@
 import { isObject } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
-import { pointedAt, subschemas } from './schema-walk.js';
+import { nodesIn, pointedAt, subschemas } from './schema-walk.js';
 
 /** How much work judging by a schema may be, seen from the schema alone. */
 export interface SchemaCost {
-  /** Schemas that one value may have to pass, references followed; Infinity for a recursive one. */
-  readonly schemas: number;
+  /** Steps that one value may have to go through, references followed; Infinity for a recursive schema. */
+  readonly steps: number;
   /** Whether items are compared with one another. */
   readonly compares: boolean;
-  /** Whether a pattern may take more than a pass or two over its text. */
+  /** Whether a pattern may take more than a pass over its text. */
   readonly backtracks: boolean;
 }
 
 /** The cost of a value that has this many nodes and characters. Infinity where no bound is known. */
-export function workOf({ schemas, compares, backtracks }: SchemaCost, nodes: number, characters: number): number {
-  if (backtracks) return Infinity;
-  return schemas * (compares ? nodes * nodes : nodes) + characters;
+export function workOf({ steps, compares, backtracks }: SchemaCost, nodes: number, characters: number): number {
+  return backtracks ? Infinity : steps * ((compares ? nodes * nodes : nodes) + characters);
 }
 
 export function costOf(root: JsonObject): SchemaCost {
   const cost = { compares: false, backtracks: false };
-  const sizes = new Map<JsonObject, number>();
-  const sizeOf = (schema: JsonObject): number => {
-    const known = sizes.get(schema);
-    if (known !== undefined) return known;
+  const known = new Map<JsonObject, number>();
+  const stepsOf = (schema: JsonObject): number => {
+    const before = known.get(schema);
+    if (before !== undefined) return before;
     // Met again on the way down: it refers to itself.
-    sizes.set(schema, Infinity);
+    known.set(schema, Infinity);
     cost.compares ||= Object.hasOwn(schema, 'uniqueItems');
     cost.backtracks ||= patternsOf(schema).some((pattern) => !isSinglePass(pattern));
-    const size = [...subschemas(schema), ...referencesOf(root, schema)].reduce((sum, inner) => sum + sizeOf(inner), 1);
-    sizes.set(schema, size);
-    return size;
+    const steps = [...subschemas(schema), ...referencesOf(root, schema)].reduce((sum, inner) => sum + stepsOf(inner), ownSteps(schema));
+    known.set(schema, steps);
+    return steps;
   };
-  return { schemas: sizeOf(root), ...cost };
+  return { steps: stepsOf(root), ...cost };
 }
+
+const LISTS = ['required', 'enum', 'const', 'dependentRequired'];
+
+/** One for the schema, and one for each thing that it has the value compared with. */
+const ownSteps = (schema: JsonObject): number => LISTS.reduce((sum, key) => sum + (Object.hasOwn(schema, key) ? nodesIn(schema[key]) : 0), 1);
 
 /** The schema that a reference leads to. Where that is not to be seen it may be the whole, which has no end then. */
 function referencesOf(root: JsonObject, schema: JsonObject): JsonObject[] {
@@ -48,11 +52,7 @@ const patternsOf = (schema: JsonObject): string[] => [
   ...(isObject(schema['patternProperties']) ? Object.keys(schema['patternProperties']) : []),
 ];
 
-/** A repeated group, a look-around or a back-reference: what makes backtracking costly. */
-const COSTLY = /\)(?:[*+]|\{)|\(\?[=!<]|\\[1-9k]/u;
-const REPEATS = /[*+]|\{\d*,\d*\}/gu;
+const REPEATS = /[*+?]|\{\d*,\d*\}/gu;
 
-/** Anchored at its start, with one repeat at the most and nothing costly: linear in its text. */
-function isSinglePass(pattern: string): boolean {
-  return pattern.startsWith('^') && !COSTLY.test(pattern) && (pattern.match(REPEATS) ?? []).length <= 1;
-}
+/** Anchored at its start, without groups, alternatives and back-references, and with one repeat at the most: linear in its text. */
+const isSinglePass = (pattern: string): boolean => /^\^[^|()]*$/u.test(pattern) && !/\\[1-9k]/u.test(pattern) && (pattern.match(REPEATS) ?? []).length <= 1;

@@ -55,7 +55,8 @@ function placedSchemas(root: JsonObject): Placed[] {
     const base = typeof schema['$id'] === 'string' ? resolve(schema['$id'], around) : around;
     found.push({ schema, base });
     const target = typeof schema['$ref'] === 'string' ? pointedAt(root, schema['$ref']) : undefined;
-    queue.push(...[...subschemas(schema), ...(isObject(target) ? [target] : [])].map((inner) => ({ schema: inner, base })));
+    for (const inner of subschemas(schema)) queue.push({ schema: inner, base });
+    if (isObject(target)) queue.push({ schema: target, base });
   }
   return found;
 }

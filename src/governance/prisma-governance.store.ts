@@ -3,7 +3,7 @@ import type { Declaration, Governance, LoadingCategory, ToolRecord } from '../co
 import type { Settings } from '../core/settings.js';
 import type { SyncPlan } from '../core/sync-plan.js';
 import type { Database, Transaction } from '../platform/database/database.js';
-import { AppError } from '../platform/errors/app-error.js';
+import { tenantNotFound } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { AgentToSave, Committed, GovernanceUnit, StoredSettings } from './governance.store.js';
 import { GovernanceStore } from './governance.store.js';
@@ -24,7 +24,7 @@ export class PrismaGovernanceStore extends GovernanceStore {
   protected override transact<T>(tenant: TenantId, work: (unit: GovernanceUnit) => Promise<T>): Promise<Committed<T> & { changed: boolean }> {
     return this.database.inTenant(tenant, async (tx) => {
       const [row] = await tx.$queryRaw<TenantRow[]>`SELECT revision, settings, settings_revision FROM tenants WHERE id = ${tenant} FOR UPDATE`;
-      if (row === undefined) throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+      if (row === undefined) throw tenantNotFound();
       const unit = new PrismaGovernanceUnit(tx, tenant, row);
       const result = await work(unit);
       await unit.bump();

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { PolicyDelta, PolicyView } from '../core/policy-view.js';
 import { applyDelta } from '../core/policy-view.js';
-import { AppError } from '../platform/errors/app-error.js';
+import { AppError, tenantNotFound } from '../platform/errors/app-error.js';
 import type { Metrics } from '../platform/observability/metrics.js';
+import { within } from '../platform/errors/within.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { PolicyLoader } from './policy.loader.js';
 
@@ -47,17 +48,17 @@ interface Entry {
  * other processes that committed more than {@link FRESH_MS} before.
  */
 export class PolicyViews {
-  private readonly entries = new LRUCache<TenantId, Entry>({
-    maxSize: MAX_RECORDS,
-    sizeCalculation: ({ view }) => 1 + (view === null ? 0 : view.tools.length + view.agents.size),
-  });
+  private readonly entries: LRUCache<TenantId, Entry>;
 
   constructor(
     private readonly loader: PolicyLoader,
     private readonly metrics: Metrics,
     private readonly maxStalenessMs: number,
     private readonly now: MonotonicClock = () => performance.now(),
-  ) {}
+    maxRecords = MAX_RECORDS,
+  ) {
+    this.entries = new LRUCache({ maxSize: maxRecords, sizeCalculation: ({ view }) => 1 + (view === null ? 0 : view.tools.length + view.agents.size) });
+  }
 
   /** The view when it needs no look at the database, else null: the hot path. */
   hot(tenant: TenantId): PolicyView | null {
@@ -81,7 +82,10 @@ export class PolicyViews {
   /** A write of this process has committed. */
   noteCommit(tenant: TenantId): void {
     const entry = this.entries.get(tenant);
-    if (entry !== undefined) entry.dirtyAt = this.now();
+    if (entry === undefined) return;
+    entry.dirtyAt = this.now();
+    // It got through, so the database is there.
+    entry.failedAt = -Infinity;
   }
 
   private async current(tenant: TenantId): Promise<ServedView> {
@@ -121,7 +125,7 @@ export class PolicyViews {
   }
 
   private viewOf({ view }: Entry): PolicyView {
-    if (view === null) throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+    if (view === null) throw tenantNotFound();
     return view;
   }
 
@@ -155,14 +159,14 @@ export class PolicyViews {
     const startedAt = this.now();
     const before = entry.view;
     try {
-      const delta = await withTimeout(this.loader.load(tenant, before), before === null ? FIRST_LOAD_TIMEOUT_MS : LOOK_TIMEOUT_MS);
+      const delta = await within(before === null ? FIRST_LOAD_TIMEOUT_MS : LOOK_TIMEOUT_MS, this.loader.load(tenant, before));
       this.metrics.policyLoads.inc({ outcome: outcomeOf(delta) });
       if (delta === null) return this.forget(tenant, entry);
       entry.checkedAt = startedAt;
       entry.failedAt = -Infinity;
       if (delta === 'unchanged') return;
       entry.view = applyDelta(before, delta);
-      this.entries.set(tenant, entry);
+      this.remeasure(tenant, entry);
     } catch (error) {
       if (error instanceof AppError && error.code === 'TENANT_NOT_FOUND') throw error;
       this.metrics.policyLoads.inc({ outcome: 'failed' });
@@ -171,10 +175,17 @@ export class PolicyViews {
     }
   }
 
+  /** The cache measures an entry when it is put in. One that was put out meanwhile stays out: it has missed what was said since. */
+  private remeasure(tenant: TenantId, entry: Entry): void {
+    if (this.entries.peek(tenant) !== entry) return;
+    this.entries.delete(tenant);
+    this.entries.set(tenant, entry);
+  }
+
   private forget(tenant: TenantId, entry: Entry): never {
     entry.view = null;
-    this.entries.delete(tenant);
-    throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+    if (this.entries.peek(tenant) === entry) this.entries.delete(tenant);
+    throw tenantNotFound();
   }
 }
 
@@ -182,18 +193,4 @@ function outcomeOf(delta: PolicyDelta | 'unchanged' | null): string {
   if (delta === null) return 'missing';
   if (delta === 'unchanged') return delta;
   return delta.complete ? 'complete' : 'delta';
-}
-
-/** A hung database is a failed one. */
-async function withTimeout<T>(work: Promise<T>, milliseconds: number): Promise<T> {
-  const stop = new AbortController();
-  const late = sleep(milliseconds, undefined, { signal: stop.signal, ref: false }).then(() => {
-    throw new AppError('DATABASE_UNAVAILABLE', 'the database does not answer');
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    stop.abort();
-    late.catch(() => undefined);
-  }
 }

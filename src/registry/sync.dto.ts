@@ -1,11 +1,10 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayUnique } from 'class-validator';
+import { INT32 } from '../core/catalog.js';
 import { REJECTIONS } from '../core/sync-plan.js';
 import type { RejectionCode } from '../core/sync-plan.js';
 import { AList, Flag, Line, NestedList, OneOf, Optional, Text, WholeNumber } from '../platform/http/field-rules.js';
 import { WarningDto } from '../platform/http/warning.dto.js';
-
-const INT32 = 2 ** 31;
 
 export class CategoryDto {
   @ApiProperty({ description: 'names the category in `loadingCategory`', example: 'workflow' })
@@ -22,7 +21,7 @@ export class CategoryDto {
 
   @ApiPropertyOptional({ description: 'its place; absent = its place in this list', type: 'integer', nullable: true, example: 0 })
   @Optional()
-  @WholeNumber(-INT32, INT32 - 1)
+  @WholeNumber(INT32.min, INT32.max)
   sort?: number | null;
 }
 

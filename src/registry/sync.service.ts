@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { isObject } from '../core/json.js';
-import type { SyncPlan, SyncRequest } from '../core/sync-plan.js';
-import { changesSomething, planSync } from '../core/sync-plan.js';
+import type { SyncPlan, SyncRequest, SyncRules } from '../core/sync-plan.js';
+import { changesSomething, judgeCondition, judgeSchema, planSync } from '../core/sync-plan.js';
 import { Engines } from '../engines/engines.js';
 import type { Committed, GovernanceUnit } from '../governance/governance.store.js';
 import { GovernanceStore } from '../governance/governance.store.js';
@@ -12,7 +12,7 @@ import { AppError } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
 
 /** Entries judged before other requests get their turn. */
-const ENTRIES_A_TURN = 50;
+const ENTRIES_A_TURN = 20;
 
 @Injectable()
 export class SyncService {
@@ -25,7 +25,7 @@ export class SyncService {
   /** One transaction, whatever the size. A dry run writes nothing. */
   async sync(tenant: TenantId, request: SyncRequest, dryRun: boolean): Promise<Committed<SyncPlan>> {
     if (request.tools.length > this.limits.tools) throw new AppError('LIMIT_EXCEEDED', `\`tools\` has more than ${this.limits.tools} entries`);
-    await this.judgeSchemas(request.tools);
+    await this.judgeAhead(request.tools);
     return this.governance.write(tenant, async (unit) => {
       const plan = await this.plan(unit, request);
       if (dryRun) return plan;
@@ -38,18 +38,27 @@ export class SyncService {
   private async plan(unit: GovernanceUnit, request: SyncRequest): Promise<SyncPlan> {
     const { tools, categories } = await unit.catalog();
     const state = { tools: new Map(tools.map((tool) => [tool.name, tool])), categories, intentDelegates: unit.settings().settings.intentDelegates };
-    const plan = planSync(request, state, { checkSchema: this.engines.checkSchema, checkCondition: this.engines.checkCondition, limits: this.limits });
+    const plan = planSync(request, state, this.rules);
     const total = state.tools.size + plan.added.length;
     if (total > this.limits.tools) throw new AppError('LIMIT_EXCEEDED', `the tenant would have ${total} tools, and ${this.limits.tools} are the limit: delete unavailable ones`);
     return plan;
   }
 
-  /** Judging schemas is the longest part of a sync. The engine remembers its verdicts, so the plan finds them made. */
-  private async judgeSchemas(entries: readonly unknown[]): Promise<void> {
+  private get rules(): SyncRules {
+    return { checkSchema: this.engines.checkSchema, checkCondition: this.engines.checkCondition, limits: this.limits };
+  }
+
+  /**
+   * Judging schemas and conditions is the longest part of a sync, and other requests get their turn in between. The engines
+   * remember their verdicts, so the plan finds them made.
+   */
+  private async judgeAhead(entries: readonly unknown[]): Promise<void> {
     for (const [i, entry] of entries.entries()) {
       if (i % ENTRIES_A_TURN === 0) await nextTurn();
       if (!isObject(entry)) continue;
-      for (const schema of [entry['inputSchema'], entry['outputSchema']]) if (isObject(schema)) this.engines.checkSchema(schema);
+      const { inputSchema, outputSchema, active, intent } = entry;
+      for (const schema of [inputSchema, outputSchema]) if (isObject(schema)) judgeSchema(schema, this.rules);
+      for (const condition of [active, isObject(intent) ? intent['when'] : null]) if (typeof condition === 'string') judgeCondition(condition, this.rules);
     }
   }
 }

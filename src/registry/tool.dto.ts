@@ -1,12 +1,11 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsOptional, IsString } from 'class-validator';
-import { CAPABILITIES, KINDS, ROLES, ROUTING_STRATEGIES, STATUSES, VISIBILITIES } from '../core/catalog.js';
+import { CAPABILITIES, INT32, KINDS, ROLES, ROUTING_STRATEGIES, STATUSES, VISIBILITIES } from '../core/catalog.js';
 import type { Governance } from '../core/catalog.js';
 import { Flag, FreeObjectWith, OneOf, Optional, Text, WholeNumber } from '../platform/http/field-rules.js';
 import { PageQueryDto } from '../platform/http/page.dto.js';
 import { RuntimeNeedsDto } from '../platform/http/runtime-needs.dto.js';
 
-const INT32 = 2 ** 31;
 const EXAMPLE_SCHEMA = { type: 'object', properties: { sql: { type: 'string' } }, required: ['sql'] };
 
 const EXTRA_RULES = { workerRoutingStrategy: ROUTING_STRATEGIES, allowInSubagent: 'boolean' } as const;
@@ -45,7 +44,7 @@ export class GovernancePatchDto {
 
   @ApiPropertyOptional({ description: 'the place in every list; the name decides between equals', type: 'integer', nullable: true, example: 5 })
   @Optional()
-  @WholeNumber(-INT32, INT32)
+  @WholeNumber(INT32.min, INT32.max)
   sort?: number | null;
 
   @ApiPropertyOptional({ description: 'routing and sub-agents; each member is overridden by itself', type: 'object', additionalProperties: true, nullable: true, example: { workerRoutingStrategy: 'main-process-proxy', allowInSubagent: false } })

@@ -5,7 +5,7 @@ import type { CatalogTool } from '../core/catalog.js';
 import { byText } from '../core/json.js';
 import type { SyncPlan } from '../core/sync-plan.js';
 import { ApiProblems, ETAG_HEADERS, IF_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
-import { etagOf } from '../platform/http/etag.js';
+import { etagOf } from '../platform/errors/etag.js';
 import type { Page } from '../platform/http/page.dto.js';
 import { limitOf, pageOf, placeOf } from '../platform/http/page.dto.js';
 import type { TenantId } from '../platform/tenant-id.js';

@@ -1,14 +1,17 @@
-import { Injectable } from '@nestjs/common';
-import { withoutNulls } from '../core/agent-document.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { compactOverride } from '../core/agent-document.js';
 import type { CatalogTool, Governance, ToolRecord } from '../core/catalog.js';
 import { catalogTool } from '../core/catalog.js';
 import { equalJson, mergePatch } from '../core/json.js';
+import { isLongerThan } from '../core/text.js';
 import type { ToolFilter, ToolsetCount } from '../core/tool-list.js';
 import { filterTools, toolsetsOf } from '../core/tool-list.js';
 import type { Committed, GovernanceUnit } from '../governance/governance.store.js';
 import { GovernanceStore } from '../governance/governance.store.js';
+import type { Limits } from '../platform/config/config.js';
+import { LIMITS } from '../platform/config/limits.token.js';
 import { AppError } from '../platform/errors/app-error.js';
-import { requireMatch } from '../platform/http/etag.js';
+import { requireMatch } from '../platform/errors/etag.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { PolicyViews } from '../policy/policy-views.js';
 
@@ -22,6 +25,7 @@ export class ToolsService {
   constructor(
     private readonly governance: GovernanceStore,
     private readonly views: PolicyViews,
+    @Inject(LIMITS) private readonly limits: Limits,
   ) {}
 
   /** By (effective `sort`, `name`). */
@@ -43,8 +47,9 @@ export class ToolsService {
     return this.governance.write(tenant, async (unit) => {
       const before = await find(unit, name);
       requireMatch(ifMatch, before.revision);
-      const governance = withoutNulls(mergePatch(before.governance, patch) as Governance);
+      const governance = compactOverride<Governance>(mergePatch(before.governance, patch) as Governance);
       if (equalJson(before.governance, governance)) return catalogTool(before);
+      if (isLongerThan(JSON.stringify(governance), this.limits.bodyBytes)) throw new AppError('LIMIT_EXCEEDED', `the overrides would be larger than ${this.limits.bodyBytes} bytes`);
       await unit.saveGovernance(name, governance);
       return catalogTool({ ...before, governance, revision: unit.revision });
     });

@@ -1,7 +1,7 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
-import { AppError } from '../platform/errors/app-error.js';
+import { AppError, tenantNotFound } from '../platform/errors/app-error.js';
 import { ACCESS_RULE } from '../platform/http/public.decorator.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { tenantId } from '../platform/tenant-id.js';
@@ -17,6 +17,8 @@ export function presentedKey({ headers }: Pick<FastifyRequest, 'headers'>): stri
   const key = headers['x-api-key'];
   return typeof key === 'string' && key !== '' ? key : null;
 }
+
+export const unauthenticated = (): AppError => new AppError('UNAUTHENTICATED', 'send a key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
 
 /** Every route passes here; one that says nothing of its access is refused. */
 export class AccessGuard implements CanActivate {
@@ -47,7 +49,7 @@ export class AccessGuard implements CanActivate {
 
   private admit(rule: AccessRule, request: FastifyRequest): boolean | Promise<boolean> {
     const key = presentedKey(request);
-    if (key === null) throw new AppError('UNAUTHENTICATED', 'send a key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
+    if (key === null) throw unauthenticated();
     const principal = this.authenticator.fromMemory(key);
     if (principal !== null) return this.allow(rule, request, principal);
     return this.authenticator.authenticate(key).then((found) => this.allow(rule, request, found));
@@ -59,7 +61,7 @@ export class AccessGuard implements CanActivate {
     request.caller = { tenant: principal.tenant, keyId: principal.keyId };
     requireScope(rule, principal);
     const named = request.headers['x-tenant-id'];
-    if (named !== undefined && named !== principal.tenant) throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+    if (named !== undefined && named !== principal.tenant) throw tenantNotFound();
     request.tenant = principal.tenant;
     return true;
   }
@@ -69,7 +71,7 @@ export class AccessGuard implements CanActivate {
     const named = request.headers['x-tenant-id'];
     if (typeof named !== 'string' || named === '') throw new AppError('TENANT_REQUIRED', 'the platform key must name a tenant in `X-Tenant-Id`');
     const tenant: TenantId | null = tenantId(named);
-    if (tenant === null || !(await this.tenants.exists(tenant))) throw new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+    if (tenant === null || !(await this.tenants.exists(tenant))) throw tenantNotFound();
     request.tenant = tenant;
     request.caller = { tenant, keyId: null };
     return true;

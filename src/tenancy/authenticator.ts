@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../platform/errors/app-error.js';
+import { within } from '../platform/errors/within.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { digestOf, parseKey } from './api-key.js';
 import type { ApiKey } from './api-key.js';
@@ -30,6 +31,9 @@ interface KnownKey {
 
 /** A key that was revoked elsewhere works no longer than this: half of the second that is promised. */
 const FRESH_MS = 500;
+const LOOK_TIMEOUT_MS = 2_000;
+/** After a failed look at a key the database is left alone for this long. */
+const RETRY_MS = 500;
 
 const invalid = (): AppError => new AppError('UNAUTHENTICATED', 'send a valid key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
 
@@ -38,6 +42,7 @@ export class Authenticator {
   private readonly platformDigest: Buffer;
   private readonly known = new LRUCache<string, KnownKey>({ max: 10_000 });
   private readonly asking = new Map<string, Promise<KnownKey>>();
+  private failedAt = -Infinity;
 
   constructor(
     private readonly keys: KeyStore,
@@ -80,12 +85,16 @@ export class Authenticator {
   private async look(key: ApiKey, digest: Buffer): Promise<KnownKey> {
     const id = digest.toString('base64');
     const known = this.known.get(id);
-    if (known !== undefined && performance.now() - known.checkedAt < FRESH_MS) return known;
+    const now = performance.now();
+    if (known !== undefined && now - known.checkedAt < FRESH_MS) return known;
+    // The same bound as for decisions: a key known lately still counts while the database is away.
+    const stillCounts = known !== undefined && now - known.checkedAt <= this.maxStalenessMs;
+    if (stillCounts && now - this.failedAt < RETRY_MS) return known;
     try {
-      return await this.askOnce(id, key, digest);
+      return await within(LOOK_TIMEOUT_MS, this.askOnce(id, key, digest));
     } catch (error) {
-      // The same bound as for decisions: a key known lately still counts while the database is away.
-      if (known !== undefined && performance.now() - known.checkedAt <= this.maxStalenessMs) return known;
+      this.failedAt = performance.now();
+      if (stillCounts) return known;
       throw error;
     }
   }

@@ -23,8 +23,10 @@ export class KeysService {
 
   /** The key itself is in this answer and nowhere else. */
   async mint(tenant: TenantId, { name, scopes, expiresAt }: KeyToMint): Promise<{ record: KeyRecord; key: string }> {
-    if (expiresAt !== null && Number.isNaN(expiresAt.getTime())) throw wrongExpiry('`expiresAt` is no time of any calendar');
-    if (expiresAt !== null && expiresAt.getTime() <= Date.now()) throw wrongExpiry('`expiresAt` must be in the future');
+    if (expiresAt !== null && expiresAt.getTime() <= Date.now()) {
+      const message = '`expiresAt` must be in the future';
+      throw new AppError('INVALID_REQUEST', message, [{ path: '/expiresAt', message }]);
+    }
     const { keyId, text } = mintKey(tenant);
     const record = await this.keys.create(tenant, { keyId, name, scopes: unique(scopes), expiresAt, hash: digestOf(text) });
     return { record, key: text };
@@ -39,5 +41,3 @@ export class KeysService {
     this.authenticator.forget(tenant, keyId);
   }
 }
-
-const wrongExpiry = (message: string): AppError => new AppError('INVALID_REQUEST', message, [{ path: '/expiresAt', message }]);

@@ -3,7 +3,7 @@ import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger
 import type { FastifyReply } from 'fastify';
 import type { Settings } from '../core/settings.js';
 import { ApiProblems, ETAG_HEADERS, IF_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
-import { etagOf } from '../platform/http/etag.js';
+import { etagOf } from '../platform/errors/etag.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from './access.js';
 import { SettingsService } from './settings.service.js';

@@ -4,7 +4,7 @@ import type { Settings } from '../core/settings.js';
 import { DEFAULT_SETTINGS } from '../core/settings.js';
 import type { Committed, StoredSettings } from '../governance/governance.store.js';
 import { GovernanceStore } from '../governance/governance.store.js';
-import { requireMatch } from '../platform/http/etag.js';
+import { requireMatch } from '../platform/errors/etag.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { PolicyViews } from '../policy/policy-views.js';
 

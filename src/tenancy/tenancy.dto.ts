@@ -1,7 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { ArrayNotEmpty, Matches } from 'class-validator';
 import { EXPOSURES } from '../core/settings.js';
-import { Flag, Line, ListOf, OneOf, Optional, Texts, WholeNumber } from '../platform/http/field-rules.js';
+import { Flag, Line, ListOf, OneOf, Optional, Texts, Time, WholeNumber } from '../platform/http/field-rules.js';
 import { TENANT_ID_PATTERN } from '../platform/tenant-id.js';
 import { SCOPES } from './scope.js';
 import type { Scope } from './scope.js';
@@ -36,9 +36,6 @@ export class TenantPageDto {
   nextCursor!: string | null;
 }
 
-/** RFC 3339 with its offset. */
-const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/u;
-
 export class CreateKeyDto {
   @ApiProperty({ description: 'what the key is for', example: 'agent runtime, production', maxLength: 200 })
   @Line(200)
@@ -51,7 +48,7 @@ export class CreateKeyDto {
 
   @ApiPropertyOptional({ description: 'when the key stops working; absent or null = never', example: '2027-06-30T00:00:00Z', format: 'date-time', type: 'string', nullable: true })
   @Optional()
-  @Matches(TIME, { message: '`expiresAt` must be a time such as 2027-06-30T00:00:00Z' })
+  @Time()
   expiresAt?: string | null;
 }
 

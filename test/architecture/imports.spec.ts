@@ -11,14 +11,21 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   { from: /^core\//u, may: [/^core\//u], packages: [] },
   // Composition: these alone name adapters.
   { from: /^(?:main|service|create-app|openapi|write-openapi|app\.module)\.ts$/u, may: [/./u], packages: [/^@nestjs\//u, /^node:/u, /^fastify$/u] },
-  { from: /\/(?:\w+-)*\w+\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\/tenant-id/u, /^tenancy\/scope/u, /^platform\/database\//u, /^platform\/errors\//u, /^governance\/record-mapper/u, /\.(?:store|loader)\.ts$/u], packages: [] },
+  // Adapters.
+  { from: /\/prisma-[\w-]+\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/scope/u, /^governance\/record-mapper/u, /\.(?:store|loader)\.ts$/u], packages: [] },
+  // Ports.
+  { from: /\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\/tenant-id/u, /^tenancy\/scope/u], packages: [] },
   { from: /^platform\/database\//u, may: [/^platform\//u], packages: [/^@prisma\//u, /^pg$/u, /^@electric-sql\/pglite$/u, /^node:/u] },
-  { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|reason|catalog)/u], packages: [/^@nestjs\/(?:common|core|swagger)$/u, /^class-/u, /^fastify$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
+  // Words and shapes of the core that the edge speaks in; no decision.
+  { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|text|reason|catalog)/u], packages: [/^@nestjs\/(?:common|core|swagger|platform-fastify)$/u, /^class-validator$/u, /^fastify$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
   { from: /^engines\//u, may: [/^core\//u, /^engines\//u], packages: [/^ajv/u, /^@bufbuild\/cel$/u, /^lru-cache$/u, /^node:vm$/u] },
   { from: /^governance\//u, may: [/^core\//u, /^governance\//u], packages: [] },
   { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^platform\/(?:errors|observability|tenant-id)/u], packages: [/^lru-cache$/u, /^node:timers/u] },
-  { from: /\.(?:controller|dto)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/access/u], packages: [/^@nestjs\//u, /^class-/u, /^fastify$/u, /^node:crypto$/u] },
-  { from: /./u, may: [/^core\//u, /^platform\/(?:errors|observability|config|http|tenant-id)/u, /^(?:governance\/governance\.store|policy\/policy-views|engines\/engines)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/(?:common|core)$/u, /^ajv/u, /^lru-cache$/u, /^fastify$/u, /^node:/u] },
+  { from: /\.(?:controller|dto)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/access/u], packages: [/^@nestjs\//u, /^class-validator$/u, /^fastify$/u] },
+  // The edge of two features: what stands before the framework's own layers.
+  { from: /^(?:tenancy\/(?:access|large-bodies)|decision\/fast-road)/u, may: [/^platform\//u, /^policy\/policy-views/u, /^tenancy\/access/u], packages: [/^@nestjs\/(?:common|core)$/u, /^fastify$/u] },
+  // Services.
+  { from: /./u, may: [/^core\//u, /^platform\/(?:errors|observability|config|tenant-id)/u, /^(?:governance\/governance\.store|policy\/policy-views|engines\/engines)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
 ];
 
 const OWN_DRIVER: readonly (readonly [packageName: RegExp, where: RegExp])[] = [

@@ -104,7 +104,7 @@ describe('errors', () => {
       expect((await tenant.caller.post('/v1/decide', { agentId })).body.agentId).toBe(agentId);
       expect((await tenant.caller.send('delete', path)).status).toBe(204);
     }
-    for (const agentId of [' ', 'a\u0000b', 'x'.repeat(129)]) expect((await tenant.caller.send('put', `/v1/agents/${encodeURIComponent(agentId)}`, {})).status).toBe(422);
+    for (const agentId of [' ', 'a\u0001b', 'x'.repeat(129)]) expect((await tenant.caller.send('put', `/v1/agents/${encodeURIComponent(agentId)}`, {})).status).toBe(422);
     expect((await tenant.caller.send('put', '/v1/agents/one', { agentId: 'two' })).body).toMatchObject({ status: 422, errors: [{ path: '/agentId' }] });
   });
 

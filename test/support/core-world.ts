@@ -5,7 +5,7 @@ import type { CheckInput } from '../../src/core/request.js';
 import { LibraryEngines } from '../../src/engines/library-engines.js';
 import { DEFAULT_LIMITS } from '../../src/platform/config/config.js';
 import { AppError } from '../../src/platform/errors/app-error.js';
-import { etagOf } from '../../src/platform/http/etag.js';
+import { etagOf } from '../../src/platform/errors/etag.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import type { TenantId } from '../../src/platform/tenant-id.js';
 import { PolicyViews } from '../../src/policy/policy-views.js';
@@ -30,7 +30,7 @@ export class CoreWorld implements World {
   private readonly engines = new LibraryEngines();
   private readonly views = new PolicyViews(this.memory.policy, new Metrics(), 30_000);
   private readonly syncs = new SyncService(this.memory.governance, this.engines, DEFAULT_LIMITS);
-  private readonly tools = new ToolsService(this.memory.governance, this.views);
+  private readonly tools = new ToolsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly agents = new AgentsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly settings = new SettingsService(this.memory.governance, this.views);
   private readonly decisions = new DecisionService(this.views, this.engines);

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+
+const MIN_LENGTH = 32;
 
 export interface PlatformKey {
   readonly key: string;
@@ -12,12 +14,16 @@ export interface PlatformKey {
 export async function embeddedPlatformKey(dataDir: string): Promise<PlatformKey> {
   const file = path.join(dataDir, 'platform-key');
   try {
-    return { key: (await readFile(file, 'utf8')).trim(), isNew: false };
+    const key = (await readFile(file, 'utf8')).trim();
+    if (key.length < MIN_LENGTH) throw new Error(`\`${file}\` holds no platform key: delete it, and a new one is made`);
+    return { key, isNew: false };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const key = `tcp_${randomBytes(32).toString('base64url')}`;
-  await writeFile(file, `${key}\n`, { mode: 0o600, flag: 'wx' });
+  // Whole or not at all, whatever happens in between.
+  await writeFile(`${file}.new`, `${key}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
   return { key, isNew: true };
 }

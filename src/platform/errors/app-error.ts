@@ -47,3 +47,6 @@ export class AppError extends Error {
     super(`${code}: ${detail}`);
   }
 }
+
+/** One sentence wherever a tenant is not found, so that none tells more than another. */
+export const tenantNotFound = (): AppError => new AppError('TENANT_NOT_FOUND', 'there is no such tenant');

@@ -12,18 +12,27 @@ export interface Problem {
   readonly errors?: readonly FieldFault[];
 }
 
+/** More would help nobody, and a hostile body has as many as it likes. */
+const MAX_FAULTS = 100;
+
 export function problemOf({ code, detail, errors }: AppError, requestId: string): Problem {
   const { status, title } = ERRORS[code];
-  return { type: `urn:toolcrib:error:${code.toLowerCase().replaceAll('_', '-')}`, title, status, detail, code, requestId, ...(errors && { errors }) };
+  return { type: `urn:toolcrib:error:${code.toLowerCase().replaceAll('_', '-')}`, title, status, detail, code, requestId, ...(errors && { errors: errors.slice(0, MAX_FAULTS) }) };
 }
 
-const UNREACHABLE = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', '57P01', '57P03', '53300']);
-const UNREACHABLE_TEXT = /terminat|timeout|timed out|ECONNREFUSED|connection (?:error|is not queryable|ended)|server has closed|can't reach database|not queryable/iu;
+/** SQLSTATEs, Prisma's codes and kinds, and the system's. */
+const AWAY = new Set([
+  'P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH',
+  '57P01', '57P02', '57P03', '53300', '08000', '08003', '08006', 'DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections',
+]);
+/** Where the driver gives no code, the sentences that it begins with. */
+const AWAY_WORDS = /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end|Query read timeout)/u;
+const MAX_CAUSES = 5;
 
 /** Whether a driver's error means that the database is away, rather than that a query is wrong. */
-export function isDatabaseAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code } = error as { code?: unknown };
-  if (typeof code === 'string' && UNREACHABLE.has(code)) return true;
-  return UNREACHABLE_TEXT.test(error.message) || isDatabaseAway(error.cause);
+export function isDatabaseAway(error: unknown, depth = 0): boolean {
+  if (typeof error !== 'object' || error === null || depth > MAX_CAUSES) return false;
+  const { code, kind, message, cause } = error as { code?: unknown; kind?: unknown; message?: unknown; cause?: unknown };
+  if ([code, kind].some((name) => typeof name === 'string' && AWAY.has(name))) return true;
+  return (typeof message === 'string' && AWAY_WORDS.test(message)) || isDatabaseAway(cause, depth + 1);
 }

@@ -3,6 +3,7 @@ import { getMetadataStorage, validateSync } from 'class-validator';
 import type { ValidationError } from 'class-validator';
 import { isObject, own } from '../../core/json.js';
 import type { JsonObject } from '../../core/json.js';
+import { pointer } from '../../core/text.js';
 import type { FieldFault } from '../errors/app-error.js';
 
 /** What a member holds: names, one of another class, a list of it, or a map from names (whatever they are) to it. */
@@ -14,8 +15,6 @@ const NESTING = Symbol('nesting');
 export function holds(target: object, property: string | symbol, nesting: Nesting): void {
   Reflect.defineMetadata(NESTING, nesting, target, property);
 }
-
-const pointer = (at: string, member: string): string => `${at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
 const known = new Map<Type<object>, ReadonlySet<string>>();
 

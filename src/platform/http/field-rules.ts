@@ -12,7 +12,11 @@ const says = (rule: string) => ({ property }: ValidationArguments): string => `\
 
 export const Optional = (): PropertyDecorator => IsOptional();
 
-export const Text = (): PropertyDecorator => IsString({ message: says('a string') });
+/** No NUL and no half of a surrogate pair: neither could be stored and read back as it is. */
+const STORABLE = /^[^\0\p{Cs}]*$/u;
+
+export const Text = (): PropertyDecorator =>
+  applyDecorators(IsString({ message: says('a string') }), Matches(STORABLE, { message: says('free of NUL characters and unpaired surrogates') }));
 
 /** Not blank, no control characters, well-formed Unicode. */
 const LINE = /^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u;
@@ -46,7 +50,12 @@ const Holds = (nesting: Nesting): PropertyDecorator => (target, property) => hol
 
 /** A list of names. */
 export const Texts = (): PropertyDecorator =>
-  applyDecorators(IsArray({ message: says('a list of strings') }), IsString({ each: true, message: says('a list of strings') }), Holds({ kind: 'names' }));
+  applyDecorators(
+    IsArray({ message: says('a list of strings') }),
+    IsString({ each: true, message: says('a list of strings') }),
+    Matches(STORABLE, { each: true, message: says('free of NUL characters and unpaired surrogates') }),
+    Holds({ kind: 'names' }),
+  );
 
 /** Another class. */
 export const Nested = (type: () => Type<object>): PropertyDecorator => applyDecorators(AnObject(), Holds({ kind: 'one', type }));
@@ -54,8 +63,30 @@ export const Nested = (type: () => Type<object>): PropertyDecorator => applyDeco
 /** A list of another class. */
 export const NestedList = (type: () => Type<object>): PropertyDecorator => applyDecorators(AList(), Holds({ kind: 'list', type }));
 
+const StorableKeys = (): PropertyDecorator =>
+  ValidateBy({
+    name: 'storableKeys',
+    validator: {
+      validate: (value: unknown) => !isObject(value) || Object.keys(value).every((key) => STORABLE.test(key)),
+      defaultMessage: (args) => says('free of NUL characters and unpaired surrogates')(args as ValidationArguments),
+    },
+  });
+
 /** An object from names, whatever they are, to another class; null takes a name away. */
-export const NamesTo = (type: () => Type<object>): PropertyDecorator => applyDecorators(AnObject(), Holds({ kind: 'map', type }));
+export const NamesTo = (type: () => Type<object>): PropertyDecorator => applyDecorators(AnObject(), StorableKeys(), Holds({ kind: 'map', type }));
+
+/** RFC 3339 with its offset. */
+const TIME = /^(\d{4})-(\d\d)-(\d\d)[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/u;
+
+function isTime(value: unknown): boolean {
+  const [, year, month, day] = typeof value === 'string' ? (TIME.exec(value) ?? []) : [];
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return year !== undefined && date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && !Number.isNaN(Date.parse(value as string));
+}
+
+/** A moment of the calendar. */
+export const Time = (): PropertyDecorator =>
+  ValidateBy({ name: 'time', validator: { validate: isTime, defaultMessage: (args) => says('a time such as 2027-06-30T00:00:00Z')(args as ValidationArguments) } });
 
 /** What a known member of a free-form object must be: true or false, or one of some words. */
 export type MemberRule = 'boolean' | readonly string[];

@@ -23,11 +23,26 @@ export function jsonDepth(text: string): number {
 /** Members such as `__proto__` stay ordinary members. */
 export function parseJson(text: string, maxDepth: number): unknown {
   if (jsonDepth(text) > maxDepth) throw new AppError('LIMIT_EXCEEDED', `the body is nested deeper than ${maxDepth} levels`);
+  const value = parsed(text);
+  if (MAY_OVERFLOW.test(text) && !isFinite(value)) throw new AppError('INVALID_JSON', 'a number is out of range');
+  return value;
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
-    throw new AppError('INVALID_JSON', 'the body is not JSON');
+  } catch (error) {
+    const place = /position \d+(?: \(line \d+ column \d+\))?/u.exec(error instanceof Error ? error.message : '')?.[0];
+    throw new AppError('INVALID_JSON', `the body is not JSON${place === undefined ? '' : `: see ${place}`}`);
   }
+}
+
+/** What JavaScript reads as Infinity would be stored as null, and mean something else then. */
+const MAY_OVERFLOW = /[eE]\+?\d{3}|\d{300}/u;
+
+function isFinite(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value);
+  return typeof value !== 'object' || value === null || Object.values(value).every(isFinite);
 }
 
 declare module 'fastify' {

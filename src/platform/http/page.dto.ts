@@ -28,7 +28,7 @@ export const limitOf = ({ limit }: PageQueryDto): number => Number(limit ?? 100)
 export function placeOf({ cursor }: PageQueryDto, types: readonly ('string' | 'number')[]): CursorPlace | null {
   if (cursor === undefined) return null;
   const place = decode(cursor);
-  if (!Array.isArray(place) || place.length !== types.length || !types.every((type, i) => typeof place[i] === type)) {
+  if (!Array.isArray(place) || place.length !== types.length || !types.every((type, i) => typeof place[i] === type && !String(place[i]).includes('\0'))) {
     throw new AppError('INVALID_QUERY', '`cursor` must be the `nextCursor` of a page');
   }
   return place as CursorPlace;

@@ -1,4 +1,4 @@
-import { AppError } from '../errors/app-error.js';
+import { AppError } from './app-error.js';
 
 /** A governed thing's ETag: the revision at which it last changed. */
 export const etagOf = (revision: number): string => `"${revision}"`;
@@ -8,6 +8,7 @@ const names = (ifMatch: string, etag: string): boolean => ifMatch.split(',').som
 
 /** Throws 428 without an `If-Match`, 412 with one that names another state. */
 export function requireMatch(ifMatch: string | undefined, revision: number): void {
-  if (ifMatch === undefined) throw new AppError('IF_MATCH_REQUIRED', 'send the `ETag` of your last reading as `If-Match`');
-  if (!names(ifMatch, etagOf(revision))) throw new AppError('PRECONDITION_FAILED', 'read it again and repeat the change on what is there now');
+  if (ifMatch === undefined || ifMatch.trim() === '') throw new AppError('IF_MATCH_REQUIRED', 'send the `ETag` of your last reading as `If-Match`');
+  if (names(ifMatch, etagOf(revision))) return;
+  throw new AppError('PRECONDITION_FAILED', ifMatch.includes('"') ? 'read it again and repeat the change on what is there now' : 'send the `ETag` as it came, with its quotes');
 }
