@@ -1,4 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import type { AgentRecord } from '../core/agent-document.js';
+import { normaliseDocument } from '../core/agent-document.js';
 import type { PolicyDelta } from '../core/policy-view.js';
 import { DEFAULT_SETTINGS } from '../core/settings.js';
 import { Metrics } from '../platform/observability/metrics.js';
@@ -9,12 +11,15 @@ import { PolicyViews } from './policy-views.js';
 
 const TENANT = 't' as TenantId;
 
+const agentRecord = (agentId: string): AgentRecord => ({ agentId, document: normaliseDocument(agentId, {}), origin: 'native', legacy: null, revision: 1, updatedAt: '' });
+
 /** A loader whose answers the test holds in its hand. */
 class HeldLoader extends PolicyLoader {
   revision = 1;
   broken = false;
   gone = false;
   loads = 0;
+  records = 0;
   hold: Promise<void> = Promise.resolve();
 
   override async load(_tenant: TenantId, since: PolicyPoint | null): Promise<PolicyDelta | 'unchanged' | null> {
@@ -24,7 +29,7 @@ class HeldLoader extends PolicyLoader {
     if (broken) throw new Error('ECONNREFUSED');
     if (gone) return null;
     if (since?.revision === revision) return 'unchanged';
-    return { incarnation: 'i', revision, settings: DEFAULT_SETTINGS, settingsRevision: 0, complete: since === null, tools: [], categories: [], agents: [] };
+    return { incarnation: 'i', revision, settings: DEFAULT_SETTINGS, settingsRevision: 0, complete: since === null, tools: [], categories: [], agents: Array.from({ length: this.records }, (_, i) => agentRecord(`a${i}`)) };
   }
 }
 
@@ -100,8 +105,11 @@ describe('INVARIANT (freshness)', () => {
     expect(loader.loads).toBe(loads);
     clock.now += 29_000;
     await expect(views.get(TENANT)).rejects.toMatchObject({ code: 'TOO_STALE' });
+    await new Promise(setImmediate);
     loader.broken = false;
     clock.now += 500;
+    await expect(views.get(TENANT)).rejects.toMatchObject({ code: 'TOO_STALE' });
+    await new Promise(setImmediate);
     expect(await views.get(TENANT)).toMatchObject({ staleForMs: 0 });
   });
 
@@ -116,6 +124,31 @@ describe('INVARIANT (freshness)', () => {
     clock.now += 1_000;
     await expect(views.get(TENANT)).rejects.toMatchObject({ code: 'TENANT_NOT_FOUND' });
     expect(views.hot(TENANT)).toBeNull();
+  });
+
+  it('no more is kept than may be: a large tenant puts another one out', async () => {
+    const loader = new HeldLoader();
+    loader.records = 6;
+    const views = new PolicyViews(loader, new Metrics(), 30_000, () => 1_000, 10);
+    const other = 'u' as TenantId;
+    await views.get(TENANT);
+    expect(views.hot(TENANT)).not.toBeNull();
+    await views.get(other);
+    expect([views.hot(TENANT), views.hot(other)?.revision]).toEqual([null, 1]);
+  });
+
+  it('a commit after a failure makes the next decision look again', async () => {
+    const { loader, clock, views } = setUp();
+    await views.get(TENANT);
+    loader.broken = true;
+    clock.now += 300;
+    expect(await views.get(TENANT)).toMatchObject({ staleForMs: 300 });
+    loader.broken = false;
+    loader.revision = 2;
+    clock.now += 1;
+    views.noteCommit(TENANT);
+    clock.now += 1;
+    expect(await views.get(TENANT)).toMatchObject({ staleForMs: 0, view: { revision: 2 } });
   });
 
   it('an older revision than the one asked for is never answered', async () => {

@@ -10,7 +10,7 @@ import type { PolicyLoader } from './policy.loader.js';
 
 /** A view is answered from without a look at the database for this long. */
 const FRESH_MS = 200;
-/** After a failed look the database is left alone for this long. */
+/** After a failed look the next one is not begun for this long. */
 const RETRY_MS = 500;
 /** A look that takes longer counts as failed. The first reading of a tenant may be large, and there is nothing to answer from meanwhile. */
 const LOOK_TIMEOUT_MS = 3_000;
@@ -91,7 +91,7 @@ export class PolicyViews {
   private async current(tenant: TenantId): Promise<ServedView> {
     const entry = this.entryOf(tenant);
     if (this.isFresh(entry)) return { view: this.viewOf(entry), staleForMs: 0 };
-    if (this.now() - entry.failedAt < RETRY_MS) return this.stale(tenant, entry);
+    if (entry.failedAt !== -Infinity && entry.view !== null) return this.whileFailing(tenant, entry);
     try {
       await this.look(tenant, entry);
     } catch (error) {
@@ -99,6 +99,12 @@ export class PolicyViews {
       return this.stale(tenant, entry);
     }
     return { view: this.viewOf(entry), staleForMs: 0 };
+  }
+
+  /** Nobody waits for a database that failed just now: a look in the background finds out when it is back. */
+  private whileFailing(tenant: TenantId, entry: Entry): ServedView {
+    if (entry.running === null && this.now() - entry.failedAt >= RETRY_MS) this.look(tenant, entry).catch(() => undefined);
+    return this.stale(tenant, entry);
   }
 
   /** The bound on staleness is told, and nothing is answered beyond it. */

@@ -32,7 +32,7 @@ interface KnownKey {
 /** A key that was revoked elsewhere works no longer than this: half of the second that is promised. */
 const FRESH_MS = 500;
 const LOOK_TIMEOUT_MS = 2_000;
-/** After a failed look at a key the database is left alone for this long. */
+/** After a failed look at a key the next one is not begun for this long. */
 const RETRY_MS = 500;
 
 const invalid = (): AppError => new AppError('UNAUTHENTICATED', 'send a valid key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
@@ -42,6 +42,7 @@ export class Authenticator {
   private readonly platformDigest: Buffer;
   private readonly known = new LRUCache<string, KnownKey>({ max: 10_000 });
   private readonly asking = new Map<string, Promise<KnownKey>>();
+  /** When the last look failed; -Infinity when it did not. */
   private failedAt = -Infinity;
 
   constructor(
@@ -89,20 +90,34 @@ export class Authenticator {
     if (known !== undefined && now - known.checkedAt < FRESH_MS) return known;
     // The same bound as for decisions: a key known lately still counts while the database is away.
     const stillCounts = known !== undefined && now - known.checkedAt <= this.maxStalenessMs;
-    if (stillCounts && now - this.failedAt < RETRY_MS) return known;
+    if (stillCounts && this.failedAt !== -Infinity) {
+      // Nobody waits for a database that failed just now: a look in the background finds out when it is back.
+      if (now - this.failedAt >= RETRY_MS) this.askOnce(id, key, digest).catch(() => undefined);
+      return known;
+    }
     try {
-      return await within(LOOK_TIMEOUT_MS, this.askOnce(id, key, digest));
+      return await this.askOnce(id, key, digest);
     } catch (error) {
-      this.failedAt = performance.now();
       if (stillCounts) return known;
       throw error;
     }
   }
 
   private askOnce(id: string, key: ApiKey, digest: Buffer): Promise<KnownKey> {
-    const asking = this.asking.get(id) ?? this.ask(id, key, digest).finally(() => this.asking.delete(id));
+    const asking = this.asking.get(id) ?? this.askInTime(id, key, digest).finally(() => this.asking.delete(id));
     this.asking.set(id, asking);
     return asking;
+  }
+
+  private async askInTime(id: string, key: ApiKey, digest: Buffer): Promise<KnownKey> {
+    try {
+      const found = await within(LOOK_TIMEOUT_MS, this.ask(id, key, digest));
+      this.failedAt = -Infinity;
+      return found;
+    } catch (error) {
+      this.failedAt = performance.now();
+      throw error;
+    }
   }
 
   private async ask(id: string, { tenant, keyId }: ApiKey, digest: Buffer): Promise<KnownKey> {

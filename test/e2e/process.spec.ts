@@ -148,6 +148,17 @@ describe('the process', () => {
     expect(await service.ended).toBe(0);
   });
 
+  it('is not held up by a client that never sends its body', async () => {
+    const service = start({ TOOLCRIB_DATA_DIR: await newDataDir(), TOOLCRIB_PLATFORM_KEY: KEY });
+    const { port } = new URL(await listening(service));
+    const stalled = net.connect(Number(port), '127.0.0.1', () => stalled.write('POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'));
+    stalled.on('error', () => undefined);
+    await sleep(300);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toBe(0);
+    stalled.destroy();
+  });
+
   it('applies migrations as a job of its own, and none when told not to', async () => {
     const dataDir = await newDataDir();
     const job = start({ TOOLCRIB_DATA_DIR: dataDir }, ['migrate']);

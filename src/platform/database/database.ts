@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { AppError } from '../errors/app-error.js';
+import { within } from '../errors/within.js';
 import type { TenantId } from '../tenant-id.js';
 import { Prisma, PrismaClient } from './generated/client.js';
 
@@ -8,7 +9,10 @@ export type Transaction = Prisma.TransactionClient;
 
 /** Waiting for a connection, and for a whole transaction. */
 const MAX_WAIT_MS = 5_000;
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 30_000;
+
+/** A server that hangs answers neither the work nor its end: the caller is told, and the transaction is left to its own end. */
+const GIVE_UP_MS = 35_000;
 
 export interface TransactionOptions {
   /** Everything read is of one moment. */
@@ -56,11 +60,8 @@ export class Database {
 
   private transact<T>(work: (tx: Transaction) => Promise<T>, { snapshot = false }: TransactionOptions): Promise<T> {
     if (!this.ready) throw new AppError('DATABASE_UNAVAILABLE', 'the database is not there yet');
-    return this.prisma.$transaction(work, {
-      maxWait: MAX_WAIT_MS,
-      timeout: TIMEOUT_MS,
-      isolationLevel: snapshot ? Prisma.TransactionIsolationLevel.RepeatableRead : Prisma.TransactionIsolationLevel.ReadCommitted,
-    });
+    const isolationLevel = snapshot ? Prisma.TransactionIsolationLevel.RepeatableRead : Prisma.TransactionIsolationLevel.ReadCommitted;
+    return within(GIVE_UP_MS, this.prisma.$transaction(work, { maxWait: MAX_WAIT_MS, timeout: TIMEOUT_MS, isolationLevel }));
   }
 
   /** Whether a query gets through now. */
@@ -75,5 +76,8 @@ export class Database {
   }
 }
 
+/** For one statement: many times what the largest sync takes. */
+const QUERY_TIMEOUT_MS = 15_000;
+
 export const connectionPool = (databaseUrl: string): pg.Pool =>
-  new pg.Pool({ connectionString: databaseUrl, max: 10, connectionTimeoutMillis: 3_000, application_name: 'toolcrib', keepAlive: true });
+  new pg.Pool({ connectionString: databaseUrl, max: 10, connectionTimeoutMillis: 3_000, query_timeout: QUERY_TIMEOUT_MS, application_name: 'toolcrib', keepAlive: true });
