@@ -1,18 +1,28 @@
 // The main job from end to end, through the HTTP API alone: tenant, key, catalog, agents, one decision as a table.
 import { readFile } from 'node:fs/promises';
-import { parseConfig } from '../dist/platform/config/config.js';
+import { ConfigError, parseConfig } from '../dist/platform/config/config.js';
+import { platformKeyOf } from '../dist/platform/config/platform-key.js';
 import { createLogger } from '../dist/platform/observability/logger.js';
 import { startService } from '../dist/service.js';
 
 const TENANT = 'demo';
 const load = async (name) => JSON.parse(await readFile(new URL(`./${name}.json`, import.meta.url), 'utf8'));
 
-const config = parseConfig({ TOOLCRIB_DATA_DIR: '.toolcrib/demo', ...process.env });
-const service = await startService(config, createLogger('warn')).catch((error) => {
-  const hint = error.code === 'EADDRINUSE' ? `port ${config.port} is taken; try PORT=0 npm run demo` : error.message;
-  console.error(`the demo can not start: ${hint}`);
+function giveUp(error) {
+  const lines = error instanceof ConfigError ? error.mistakes : [error.code === 'EADDRINUSE' ? 'the port is taken; try PORT=0 npm run demo' : error.message];
+  for (const line of lines) console.error(`the demo can not start: ${line}`);
   process.exit(1);
-});
+}
+
+/** Always the embedded database, in a folder of its own, whatever else the shell is set up for. */
+async function start() {
+  const { HOST, PORT } = process.env;
+  const config = parseConfig({ HOST, PORT, TOOLCRIB_DATA_DIR: '.toolcrib/demo' });
+  const { key } = await platformKeyOf(config);
+  return { ...(await startService(config, key, createLogger('warn'))), platformKey: key };
+}
+
+const service = await start().catch(giveUp);
 
 async function call(method, path, body, headers) {
   const response = await fetch(service.url + path, { method, headers: { 'content-type': 'application/json', ...headers }, body: body && JSON.stringify(body) });
@@ -23,14 +33,15 @@ async function call(method, path, body, headers) {
 
 const platform = { authorization: `Bearer ${service.platformKey}` };
 await call('POST', '/v1/tenants', { tenantId: TENANT, name: 'Demo' }, platform);
-const { key } = await call('POST', '/v1/keys', { name: 'demo', scopes: ['admin'] }, { ...platform, 'x-tenant-id': TENANT });
+const { key } = await call('POST', '/v1/keys', { name: 'demo', scopes: ['admin'], expiresAt: new Date(Date.now() + 24 * 3_600_000).toISOString() }, { ...platform, 'x-tenant-id': TENANT });
 const headers = { authorization: `Bearer ${key}` };
 
 const synced = await call('POST', '/v1/tools/sync', await load('catalog'), headers);
 console.log(`\nsynced examples/catalog.json: ${synced.added.length} added, ${synced.unchanged} unchanged, ${synced.rejected.length} rejected (revision ${synced.revision})`);
 const imported = await call('POST', '/v1/agents/import', await load('agents'), headers);
 for (const { agentId, status, document, added } of imported.results) {
-  console.log(`agent ${agentId.padEnd(15)} ${status}${document.origin === 'legacy' ? `, from an old document that now also gives ${added.length} core tools` : ''}`);
+  const widened = status === 'imported' && document.origin === 'legacy' ? `, from an old document; it has ${added.length} core tools more than by the old rule` : '';
+  console.log(`agent ${agentId.padEnd(15)} ${status}${widened}`);
 }
 
 const question = { agentId: 'researcher', context: { scene: 'chat', model: { capabilities: ['text', 'vision'] }, session: { cwd: '/w/project', workspaceRoots: ['/w'], readonly: true, allowShell: false } } };
@@ -44,7 +55,12 @@ const line = (row) => row.map((cell, column) => cell.padEnd(widths[column])).joi
 console.log(`\nwhat \`researcher\` has in a read-only session without a shell (revision ${decision.revision}):\n`);
 console.log([['tool', 'state', 'route or reason'], widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('\n'));
 
-console.log(`\nstill serving. Swagger: ${service.url}/docs (authorise with the key below). Ask yourself:\n`);
-console.log(`curl -s ${service.url}/v1/decide -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\\n  -d '{"agentId": "researcher", "context": {"scene": "chat"}, "include": ["reasons"]}'\n`);
+console.log(`\n${decision.toolNames.length} of ${rows.length}. Tools that are internal stand in no answer.`);
+
+console.log(`\nstill serving. Ask the same yourself:\n`);
+console.log(`curl -s ${service.url}/v1/decide -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(question)}'\n`);
+console.log(`Swagger:      ${service.url}/docs`);
+console.log(`key:          ${key}`);
+console.log('platform key: in .toolcrib/demo/platform-key\n');
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void service.stop().then(() => process.exit(0)));

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError, parseConfig } from './platform/config/config.js';
 import type { Config } from './platform/config/config.js';
+import { platformKeyOf } from './platform/config/platform-key.js';
 import { migrate } from './platform/database/migrate.js';
 import { createLogger } from './platform/observability/logger.js';
 import { openDatabase, startService } from './service.js';
@@ -28,8 +29,9 @@ async function runMigrations(config: Config): Promise<void> {
 
 async function serve(config: Config): Promise<void> {
   const logger = createLogger(config.logLevel);
-  const service = await startService(config, logger);
-  if (service.platformKeyIsNew) process.stdout.write(`platform key (kept in ${config.dataDir}/platform-key): ${service.platformKey}\n`);
+  const { key, isNew } = await platformKeyOf(config);
+  if (isNew) process.stdout.write(`platform key, shown this once and kept in ${config.dataDir}/platform-key: ${key}\n`);
+  const service = await startService(config, key, logger);
   const shutDown = async (signal: string): Promise<void> => {
     logger.info({ signal }, 'stopping');
     const late = sleep(SHUTDOWN_MS, 'late', { ref: false });
@@ -51,6 +53,7 @@ try {
     process.exitCode = 64;
   }
 } catch (error) {
-  process.stderr.write(`toolcrib: ${error instanceof Error ? error.message : String(error)}\n`);
+  const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
+  process.stderr.write(`toolcrib: ${taken ? `port ${config.port} is taken: set PORT` : String(error instanceof Error ? error.message : error)}\n`);
   process.exit(1);
 }

@@ -11,7 +11,9 @@ Authorise with a key: a tenant's own, or the platform key together with \`X-Tena
 A story to click through: make a tenant and a key, sync a catalog, save an agent, decide, close a tool, decide again.`;
 
 /** What any operation under \`/v1\` may answer. */
-const ALWAYS: readonly ErrorCode[] = ['TENANT_REQUIRED', 'UNAUTHENTICATED', 'FORBIDDEN', 'TENANT_NOT_FOUND', 'INTERNAL', 'DATABASE_UNAVAILABLE'];
+const ALWAYS: readonly ErrorCode[] = ['BAD_REQUEST', 'UNAUTHENTICATED', 'FORBIDDEN', 'INTERNAL', 'DATABASE_UNAVAILABLE'];
+/** What those of a tenant may answer besides. */
+const OF_TENANT: readonly ErrorCode[] = ['TENANT_REQUIRED', 'TENANT_NOT_FOUND'];
 const WITH_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'INVALID_REQUEST', 'LIMIT_EXCEEDED'];
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 
@@ -24,9 +26,9 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .setDescription(DESCRIPTION)
     .setVersion('1')
     .setOpenAPIVersion('3.1.0')
-    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'a key' }, 'key')
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'a key' }, 'keyHeader')
-    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Tenant-Id', description: 'the tenant that the platform key acts on' }, 'tenant')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'One key is enough: a tenant’s own (`POST /v1/keys` shows it once), or the platform key.' }, 'key')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key in another header; leave it empty when the first is filled.' }, 'keyHeader')
+    .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Tenant-Id', description: 'For the platform key alone: the tenant that it acts on.' }, 'tenant')
     .addTag('tenants', 'for the platform key alone')
     .addTag('keys', 'a tenant’s keys')
     .addTag('settings', 'a tenant’s settings')
@@ -48,7 +50,7 @@ export function serveDocument(app: INestApplication): void {
   SwaggerModule.setup('docs', app, () => buildDocument(app), {
     jsonDocumentUrl: 'openapi.json',
     customSiteTitle: 'Toolcrib',
-    swaggerOptions: { persistAuthorization: true, displayRequestDuration: true },
+    swaggerOptions: { defaultModelsExpandDepth: -1, persistAuthorization: true, displayRequestDuration: true },
   });
 }
 
@@ -56,7 +58,7 @@ function describeAccess(operation: Json, platformOnly: boolean): void {
   operation['security'] = platformOnly ? [{ key: [] }, { keyHeader: [] }] : [{ key: [] }, { keyHeader: [] }, { key: [], tenant: [] }];
   const responses = operation['responses'] as Json;
   const own = new Map(Object.entries(responses).map(([status, response]) => [status, codesIn(response)]));
-  const common = [...ALWAYS, ...(operation['requestBody'] === undefined ? [] : WITH_BODY)];
+  const common = [...ALWAYS, ...(platformOnly ? [] : OF_TENANT), ...(operation['requestBody'] === undefined ? [] : WITH_BODY)];
   for (const [status, codes] of byStatus(common)) {
     responses[status] = problemResponse([...new Set([...(own.get(String(status)) ?? []), ...codes])]);
   }

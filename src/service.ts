@@ -3,7 +3,6 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './create-app.js';
 import { serveDocument } from './openapi.js';
 import type { Config } from './platform/config/config.js';
-import { embeddedPlatformKey } from './platform/config/platform-key.js';
 import { Database, connectionPool } from './platform/database/database.js';
 import type { EmbeddedDatabase } from './platform/database/embedded.js';
 import { migrate } from './platform/database/migrate.js';
@@ -14,9 +13,6 @@ export interface RunningService {
   /** For instance `http://127.0.0.1:3000`. */
   readonly url: string;
   readonly app: NestFastifyApplication;
-  readonly platformKey: string;
-  /** True when the platform key was made at this start. */
-  readonly platformKeyIsNew: boolean;
   readonly database: Database;
   /** Finishes what runs, then closes everything. */
   readonly stop: () => Promise<void>;
@@ -43,10 +39,9 @@ export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<Op
 }
 
 /** Starts listening at once; a database that is not there yet is waited for, and `/health/ready` says so meanwhile. */
-export async function startService(config: Config, logger: Logger): Promise<RunningService> {
+export async function startService(config: Config, platformKey: string, logger: Logger): Promise<RunningService> {
   const { database, close } = await openDatabase(config);
-  const { key, isNew } = config.platformKey === null ? await embeddedPlatformKey(config.dataDir) : { key: config.platformKey, isNew: false };
-  const app = await createApp({ config, platformKey: key, database, logger, metrics: new Metrics() });
+  const app = await createApp({ config, platformKey, database, logger, metrics: new Metrics() });
   serveDocument(app);
   const stopping = new AbortController();
   const prepared = prepare(database, config, logger, stopping.signal);
@@ -57,8 +52,6 @@ export async function startService(config: Config, logger: Logger): Promise<Runn
   return {
     url,
     app,
-    platformKey: key,
-    platformKeyIsNew: isNew,
     database,
     stop: async () => {
       stopping.abort();

@@ -18,3 +18,4 @@ await app.init();
 await mkdir('openapi', { recursive: true });
 await writeFile('openapi/openapi.json', `${JSON.stringify(buildDocument(app), null, 2)}\n`);
 await app.close();
+process.stdout.write('wrote openapi/openapi.json\n');

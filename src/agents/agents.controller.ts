@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
-import { ApiCreatedResponse, ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiCreatedResponse, ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { AgentRecord } from '../core/agent-document.js';
 import { AppError } from '../platform/errors/app-error.js';
@@ -29,6 +29,17 @@ function documentIn(agentId: string, body: AgentDocumentDto): DocumentInput {
 }
 
 const AGENT_PARAM = { name: 'agentId', description: 'the id of the agent', example: 'researcher' };
+
+const PUT_EXAMPLES = {
+  'new form': { value: { displayName: 'Researcher', tools: { inheritCoreTools: true, enabled: ['web_search'], disabled: [] } } },
+  'with sub-agents': { value: { tools: { enabled: ['web_search'] }, subagentConfig: { enabled: true, allowedToolNames: ['read_file'], allowedPresetAgentIds: ['explorer'] } } },
+  'old form': { value: { toolsets: ['web'], tools: { disabled: [] } } },
+};
+const PATCH_EXAMPLES = {
+  'close a tool': { value: { tools: { disabled: ['web_search'] } } },
+  'open it again': { value: { tools: { disabled: [] } } },
+  'a hint for one tool': { value: { toolOverrides: { web_search: { promptHint: 'Cite every page.' } } } },
+};
 
 @ApiTags('agents')
 @Controller('v1/agents')
@@ -81,6 +92,7 @@ export class AgentsController {
   @Access({ anyOf: ['governance:write'] })
   @ApiOperation({ summary: 'Make or replace an agent', description: 'A new one needs no `If-Match`, an existing one does. A document of the old form is converted once. Scope `governance:write`.' })
   @ApiParam(AGENT_PARAM)
+  @ApiBody({ type: AgentDocumentDto, examples: PUT_EXAMPLES })
   @ApiHeader(IF_MATCH)
   @ApiOkResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
   @ApiCreatedResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
@@ -102,6 +114,7 @@ export class AgentsController {
   @Access({ anyOf: ['governance:write'] })
   @ApiOperation({ summary: 'Change parts of an agent', description: 'A JSON merge patch (RFC 7396): absent leaves, null takes away, lists are replaced. Scope `governance:write`.' })
   @ApiParam(AGENT_PARAM)
+  @ApiBody({ type: AgentDocumentDto, examples: PATCH_EXAMPLES })
   @ApiHeader(IF_MATCH)
   @ApiOkResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
   @ApiProblems('AGENT_NOT_FOUND', 'PRECONDITION_FAILED', 'IF_MATCH_REQUIRED')

@@ -57,8 +57,10 @@ export interface AgentRecord {
   readonly updatedAt: string;
 }
 
+export const WARNING_CODES = ['UNKNOWN_TOOL', 'UNKNOWN_AGENT', 'IN_BOTH_LISTS', 'NO_EFFECT', 'UNKNOWN_TOOLSET', 'CONFIRM_REMOVALS'] as const;
+
 export interface Warning {
-  readonly code: 'UNKNOWN_TOOL' | 'UNKNOWN_AGENT' | 'IN_BOTH_LISTS' | 'NO_EFFECT' | 'UNKNOWN_TOOLSET' | 'CONFIRM_REMOVALS';
+  readonly code: (typeof WARNING_CODES)[number];
   readonly message: string;
   readonly name?: string;
   readonly path?: string;

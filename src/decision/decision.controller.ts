@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CheckAnswer } from '../core/decision.js';
 import { DEFAULT_LIMITS } from '../platform/config/config.js';
 import { Problems, appErrorOf } from '../platform/errors/problems.js';
-import { ApiProblems, ETAG_HEADERS, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
+import { ANSWER_ETAG_HEADERS, ApiProblems, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { languageOf } from '../platform/http/request-context.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import type { TenantId } from '../platform/tenant-id.js';
@@ -35,7 +35,7 @@ export class DecisionController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Decide which tools an agent has in this turn', description: `Deterministic: the same revision and request give the same bytes. ${LANGUAGE_NOTE}` })
   @ApiBody({ schema: decideSchema(DEFAULT_LIMITS) })
-  @ApiOkResponse({ description: 'the decision', type: DecisionDto, headers: { ...REVISION_HEADERS, ...ETAG_HEADERS } })
+  @ApiOkResponse({ description: 'the decision', type: DecisionDto, headers: { ...REVISION_HEADERS, ...ANSWER_ETAG_HEADERS } })
   @ApiProblems('AGENT_NOT_FOUND', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   decide(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.measured(this.metrics.decideSeconds, tenant, async () => {

@@ -40,7 +40,9 @@ export class RequestReader {
 
 function valid(validate: ValidateFunction, body: unknown): unknown {
   if (validate(body)) return body;
-  const faults = (validate.errors ?? []).map(faultOf);
+  // A member that is not known first: it is often the one that is missing, misspelt.
+  const errors = [...(validate.errors ?? [])].sort((a, b) => Number(b.keyword === 'additionalProperties') - Number(a.keyword === 'additionalProperties'));
+  const faults = errors.map(faultOf);
   validate.errors = null;
   const { path, message } = faults[0] ?? { path: '', message: 'is not valid' };
   throw new AppError('INVALID_REQUEST', `${path === '' ? 'the body' : path}: ${message}`, faults);

@@ -2,8 +2,8 @@ import { INCLUDES, VIEWS } from '../core/request.js';
 import type { Limits } from '../platform/config/config.js';
 
 /**
- * The bodies of decide, batch and check as JSON Schema (draft 2020-12): what is published is what is checked, and the hot
- * path runs the compiled form. In a context null means absent.
+ * The bodies of decide, batch and check as JSON Schema (draft 2020-12): the document publishes them with the default limits,
+ * the hot path checks by them, compiled with the configured ones. In a context null means absent.
  */
 export type RequestSchema = Readonly<Record<string, unknown>>;
 
@@ -51,12 +51,13 @@ const contextSchema = (limits: Limits): RequestSchema => nullable('object', {
 });
 
 const agentId: RequestSchema = { type: 'string', description: 'the agent that is decided for', example: 'researcher' };
-const minRevision: RequestSchema = nullable('integer', { minimum: 0, description: 'never answer from an older revision', example: 7 });
+const minRevision: RequestSchema = nullable('integer', { minimum: 0, description: 'never answer from an older revision', example: null });
 
 export const decideSchema = (limits: Limits): RequestSchema => ({
   type: 'object',
   additionalProperties: false,
   required: ['agentId'],
+  example: { agentId: 'researcher', context: { scene: 'chat' }, include: ['tools', 'reasons', 'routes'] },
   properties: {
     agentId,
     context: contextSchema(limits),
@@ -73,6 +74,7 @@ export const batchSchema = (limits: Limits): RequestSchema => ({
   type: 'object',
   additionalProperties: false,
   required: ['requests'],
+  example: { requests: [{ agentId: 'researcher' }, { agentId: 'researcher', context: { scene: 'crew' } }] },
   properties: {
     requests: { type: 'array', maxItems: limits.batchSize, items: { type: 'object' }, description: `at most ${limits.batchSize} decide requests`, example: [{ agentId: 'researcher' }] },
   },
@@ -82,6 +84,7 @@ export const checkSchema = (limits: Limits): RequestSchema => ({
   type: 'object',
   additionalProperties: false,
   required: ['agentId', 'toolName'],
+  example: { agentId: 'researcher', toolName: 'web_search', arguments: { query: 'tool policy' } },
   properties: {
     agentId,
     toolName: { type: 'string', description: 'the exact name of the tool that is about to be called', example: 'mysql_query' },

@@ -25,14 +25,17 @@ export class CategoryDto {
   sort?: number | null;
 }
 
-const EXAMPLE_TOOL = {
-  name: 'mysql_query',
-  description: 'Run one read-only SQL statement.',
-  toolset: 'mysql',
-  kind: 'read',
-  inputSchema: { type: 'object', properties: { sql: { type: 'string' } }, required: ['sql'] },
-  runtime: { network: true, mainProcess: true },
-};
+const EXAMPLE_TOOLS = [
+  { name: 'read_file', description: 'Read a file of the workspace.', toolset: 'base', kind: 'read', isCore: true, runtime: { filesystem: 'read' } },
+  {
+    name: 'web_search',
+    description: 'Search the open web.',
+    toolset: 'web',
+    kind: 'read',
+    inputSchema: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
+    runtime: { network: true },
+  },
+];
 
 export class SyncDto {
   @ApiProperty({ description: 'who declares these tools: a runtime, or one MCP server', example: 'agent-platform' })
@@ -74,7 +77,7 @@ export class SyncDto {
     description: 'the tools; each entry is judged by itself, and only `name` and `description` are required (in `mcp` only `name`)',
     type: 'array',
     items: { type: 'object', additionalProperties: true },
-    example: [EXAMPLE_TOOL],
+    example: EXAMPLE_TOOLS,
   })
   @AList()
   tools!: unknown[];

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsIn, IsOptional, IsString } from 'class-validator';
+import { IsOptional, IsString } from 'class-validator';
 import { CAPABILITIES, INT32, KINDS, ROLES, ROUTING_STRATEGIES, STATUSES, VISIBILITIES } from '../core/catalog.js';
 import type { Governance } from '../core/catalog.js';
 import { Flag, FreeObjectWith, OneOf, Optional, Text, WholeNumber } from '../platform/http/field-rules.js';
@@ -183,8 +183,6 @@ export class ToolsetsDto {
   items!: ToolsetDto[];
 }
 
-const isOneOf = (values: readonly string[], name: string): PropertyDecorator => IsIn([...values], { message: `\`${name}\` must be one of ${values.join(', ')}` });
-
 /** Filters are on effective values, and all of them must hold. */
 export class ToolQueryDto extends PageQueryDto {
   @ApiPropertyOptional({ description: 'a part of the name, label or description, whatever its case', example: 'query' })
@@ -204,26 +202,26 @@ export class ToolQueryDto extends PageQueryDto {
 
   @ApiPropertyOptional({ description: 'the global status', enum: STATUSES, example: 'enabled' })
   @IsOptional()
-  @isOneOf(STATUSES, 'status')
+  @OneOf(STATUSES)
   status?: string;
 
   @ApiPropertyOptional({ description: 'whether it is core', enum: ['true', 'false'], example: 'true' })
   @IsOptional()
-  @isOneOf(['true', 'false'], 'core')
+  @OneOf(['true', 'false'])
   core?: string;
 
   @ApiPropertyOptional({ description: 'what the model must be able to take in', enum: CAPABILITIES, example: 'vision' })
   @IsOptional()
-  @isOneOf(CAPABILITIES, 'capability')
+  @OneOf(CAPABILITIES)
   capability?: string;
 
   @ApiPropertyOptional({ description: 'who may see it', enum: VISIBILITIES, example: 'tool' })
   @IsOptional()
-  @isOneOf(VISIBILITIES, 'visibility')
+  @OneOf(VISIBILITIES)
   visibility?: string;
 
   @ApiPropertyOptional({ description: 'whether its source still declares it', enum: ['available', 'unavailable'], example: 'available' })
   @IsOptional()
-  @isOneOf(['available', 'unavailable'], 'availability')
+  @OneOf(['available', 'unavailable'])
   availability?: string;
 }

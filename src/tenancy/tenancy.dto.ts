@@ -37,16 +37,16 @@ export class TenantPageDto {
 }
 
 export class CreateKeyDto {
-  @ApiProperty({ description: 'what the key is for', example: 'agent runtime, production', maxLength: 200 })
+  @ApiProperty({ description: 'what the key is for', example: 'trying things out', maxLength: 200 })
   @Line(200)
   name!: string;
 
-  @ApiProperty({ description: 'what the key may do; `governance:write` implies reading, `admin` implies all', enum: SCOPES, isArray: true, example: ['decide'] })
+  @ApiProperty({ description: 'what the key may do; `governance:write` implies reading, `admin` implies all; a runtime needs `decide` alone', enum: SCOPES, isArray: true, example: ['admin'] })
   @ArrayNotEmpty({ message: '`scopes` must name at least one scope' })
   @ListOf(SCOPES)
   scopes!: Scope[];
 
-  @ApiPropertyOptional({ description: 'when the key stops working; absent or null = never', example: '2027-06-30T00:00:00Z', format: 'date-time', type: 'string', nullable: true })
+  @ApiPropertyOptional({ description: 'when the key stops working; absent or null = never', example: null, format: 'date-time', type: 'string', nullable: true })
   @Optional()
   @Time()
   expiresAt?: string | null;

@@ -69,7 +69,7 @@ describe.each(KINDS)('the stores, $name', ({ open }) => {
     return delta;
   };
 
-  it('give each write the next revision, and tell the listener after the commit', async () => {
+  it('INVARIANT (revision): give each write the next revision, and tell the listener after the commit', async () => {
     await fresh();
     const heard: number[] = [];
     stores.governance.onCommit((of, revision) => {

@@ -30,7 +30,7 @@ describe('the OpenAPI document', () => {
     for (const [name, operation] of operations()) {
       expect({ name, summary: operation['summary'] }).toEqual({ name, summary: expect.stringMatching(/\S/u) });
       if (!name.includes('/v1/')) continue;
-      expect(Object.keys(operation['responses'])).toEqual(expect.arrayContaining(['401', '403', '404', '500', '503']));
+      expect(Object.keys(operation['responses'])).toEqual(expect.arrayContaining(['400', '401', '403', '500', '503']));
       if (operation['requestBody'] !== undefined) expect(Object.keys(operation['responses'])).toEqual(expect.arrayContaining(['400', '413', '415', '422']));
     }
   });

@@ -31,7 +31,8 @@ describe.each(DATABASES)('real input, $name', (kind) => {
     for (const { agentId } of agents) expect((await tenant.caller.post('/v1/decide', { agentId })).body.toolNames.length).toBeGreaterThan(0);
   });
 
-  it('every tool list of the real MCP servers syncs as it is, nothing rejected, and again without a change', async () => {
+  const whereThereAre = mcpCatalogs().length > 0 ? it : it.skip;
+  whereThereAre('every tool list of the real MCP servers syncs as it is, nothing rejected, and again without a change', async () => {
     for (const catalog of mcpCatalogs()) {
       const { body } = await tenant.caller.post('/v1/tools/sync', mcpSync(catalog));
       expect({ server: catalog.server, rejected: body.rejected, added: body.added.length }).toEqual({ server: catalog.server, rejected: [], added: catalog.tools.length });

@@ -18,8 +18,15 @@ function reasons(got: unknown, wanted: Json): Json {
   }));
 }
 
+/** How a case says that a member is not there, which is not the same as null. */
+const ABSENT = '(absent)';
+
 /** A subset of objects, whole lists; a list of `{…}` is compared item by item. */
 function compare(got: unknown, wanted: unknown, at: string): void {
+  if (wanted === ABSENT) {
+    expect({ at, got }).toEqual({ at, got: undefined });
+    return;
+  }
   if (Array.isArray(wanted) && Array.isArray(got) && wanted.some(isObject)) {
     expect({ at, length: got.length }).toEqual({ at, length: wanted.length });
     wanted.forEach((item, i) => compare(got[i], item, `${at}[${i}]`));
@@ -27,7 +34,7 @@ function compare(got: unknown, wanted: unknown, at: string): void {
     expect({ at, isObject: isObject(got) }).toEqual({ at, isObject: true });
     for (const [key, value] of Object.entries(wanted)) compare(Object.hasOwn(got as Json, key) ? (got as Json)[key] : undefined, value, `${at}.${key}`);
   } else {
-    expect({ at, value: got ?? null }).toEqual({ at, value: wanted });
+    expect({ at, value: got === undefined ? ABSENT : got }).toEqual({ at, value: wanted });
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { Config } from './config.js';
 
 const MIN_LENGTH = 32;
 
@@ -10,8 +11,12 @@ export interface PlatformKey {
   readonly isNew: boolean;
 }
 
+/** The configured platform key, else the embedded mode's own. */
+export const platformKeyOf = async ({ platformKey, dataDir }: Config): Promise<PlatformKey> =>
+  platformKey === null ? embeddedPlatformKey(dataDir) : { key: platformKey, isNew: false };
+
 /** The embedded mode's own platform key: made once and kept in the data folder, readable for its owner alone. */
-export async function embeddedPlatformKey(dataDir: string): Promise<PlatformKey> {
+async function embeddedPlatformKey(dataDir: string): Promise<PlatformKey> {
   const file = path.join(dataDir, 'platform-key');
   try {
     const key = (await readFile(file, 'utf8')).trim();

@@ -15,9 +15,11 @@ export interface Problem {
 /** More would help nobody, and a hostile body has as many as it likes. */
 const MAX_FAULTS = 100;
 
+export const problemType = (code: ErrorCode): string => `urn:toolcrib:error:${code.toLowerCase().replaceAll('_', '-')}`;
+
 export function problemOf({ code, detail, errors }: AppError, requestId: string): Problem {
   const { status, title } = ERRORS[code];
-  return { type: `urn:toolcrib:error:${code.toLowerCase().replaceAll('_', '-')}`, title, status, detail, code, requestId, ...(errors && { errors: errors.slice(0, MAX_FAULTS) }) };
+  return { type: problemType(code), title, status, detail, code, requestId, ...(errors && { errors: errors.slice(0, MAX_FAULTS) }) };
 }
 
 /** SQLSTATEs, Prisma's codes and kinds, and the system's. */

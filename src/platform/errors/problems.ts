@@ -4,7 +4,7 @@ import type { Problem } from './problem.js';
 import { isDatabaseAway, problemOf } from './problem.js';
 
 const BY_STATUS: Readonly<Record<number, readonly [code: AppError['code'], detail: string]>> = {
-  404: ['NOT_FOUND', 'there is no such route'],
+  404: ['NOT_FOUND', 'there is no such route: `/docs` lists them'],
   413: ['BODY_TOO_LARGE', 'the body is larger than this route takes'],
   415: ['UNSUPPORTED_MEDIA_TYPE', 'the body must be sent as `application/json`'],
 };

@@ -3,6 +3,7 @@ import type { ApiHeaderOptions } from '@nestjs/swagger';
 import { ApiExtraModels, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 import type { ErrorCode } from '../errors/app-error.js';
 import { ERRORS } from '../errors/app-error.js';
+import { problemType } from '../errors/problem.js';
 import { ProblemDto } from './problem.dto.js';
 
 /** A problem response as the document shows it: the codes that the status may carry, and an example. */
@@ -10,7 +11,7 @@ export function problemResponse(codes: readonly ErrorCode[]): { description: str
   const [first] = codes;
   if (first === undefined) throw new Error('a problem response without a code');
   const { status, title } = ERRORS[first];
-  const example = { type: `urn:toolcrib:error:${first.toLowerCase().replaceAll('_', '-')}`, title, status, detail: title, code: first, requestId: 'b1946ac9-2f1c-4c7e-9f0e-8c1d5f2a7a10' };
+  const example = { type: problemType(first), title, status, detail: title, code: first, requestId: 'b1946ac9-2f1c-4c7e-9f0e-8c1d5f2a7a10' };
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].title}`).join('; '),
     content: { 'application/problem+json': { schema: { $ref: getSchemaPath(ProblemDto) }, example } },
@@ -28,6 +29,9 @@ export const ApiProblems = (...codes: ErrorCode[]): MethodDecorator =>
   applyDecorators(ApiExtraModels(ProblemDto), ...[...byStatus(codes)].map(([status, own]) => ApiResponse({ status, ...problemResponse(own) })));
 
 export const ETAG_HEADERS = { ETag: { description: 'the state that was read, for `If-Match`', schema: { type: 'string' as const, example: '"17"' } } };
+
+/** Of a decision: the same revision, state and question have the same one. */
+export const ANSWER_ETAG_HEADERS = { ETag: { description: 'stands for the revision and the whole question', schema: { type: 'string' as const, example: '"pB2dYFkUo0d6mB9rYkY0bA3pQmPz1c1n0hR8n0T9n1I"' } } };
 
 export const REVISION_HEADERS = { 'X-Toolcrib-Revision': { description: 'the revision after the write, or that the answer was computed from', schema: { type: 'string' as const, example: '17' } } };
 

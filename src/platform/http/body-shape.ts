@@ -35,13 +35,15 @@ export function faultsBy(type: Type<object>, value: unknown, at = ''): FieldFaul
   const instance = Object.assign(new type(), Object.fromEntries(Object.entries(value).filter(([key]) => members.has(key))));
   return [
     ...stray.map((key) => ({ path: pointer(at, key), message: `\`${key}\` is not a known member` })),
-    ...validateSync(instance, { forbidUnknownValues: false }).flatMap((error) => told(error, at)),
+    ...validateSync(instance, { forbidUnknownValues: false }).flatMap((error) => told(error, at, Object.hasOwn(value, error.property))),
     ...[...members].flatMap((member) => nestedFaults(type, member, value, pointer(at, member))),
   ];
 }
 
-const told = ({ property, constraints }: ValidationError, at: string): FieldFault[] =>
-  Object.values(constraints ?? {}).map((message) => ({ path: pointer(at, property), message }));
+function told({ property, constraints }: ValidationError, at: string, isThere: boolean): FieldFault[] {
+  const path = pointer(at, property);
+  return isThere ? Object.values(constraints ?? {}).map((message) => ({ path, message })) : [{ path, message: `\`${property}\` is required` }];
+}
 
 /** What a member must be itself is its own rule's to say: here only what stands inside is looked at. */
 function nestedFaults(type: Type<object>, member: string, value: JsonObject, at: string): FieldFault[] {

@@ -31,6 +31,11 @@ declare module 'fastify' {
 const isWrite = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
 const HOT_ROUTES = new Set(['/v1/decide', '/v1/decide/batch', '/v1/check']);
 
+const levelOf = (status: number, tells: boolean): 'error' | 'warn' | 'info' | 'debug' => {
+  if (status >= 500) return status === 503 ? 'warn' : 'error';
+  return tells ? 'info' : 'debug';
+};
+
 /** Echoes the request id, counts and logs. Reads and decisions are logged at `debug`, writes at `info`, failures at `error`. */
 export function observeRequests(fastify: FastifyInstance, logger: Logger, metrics: Metrics): void {
   fastify.addHook('onRequest', (request, reply, done) => {
@@ -42,7 +47,7 @@ export function observeRequests(fastify: FastifyInstance, logger: Logger, metric
     const { method } = request;
     const status = reply.statusCode;
     metrics.httpRequests.inc({ method, route, status });
-    const level = status >= 500 ? 'error' : isWrite(method) && !HOT_ROUTES.has(route) ? 'info' : 'debug';
+    const level = levelOf(status, isWrite(method) && !HOT_ROUTES.has(route));
     if (logger.isLevelEnabled(level)) {
       logger[level]({ requestId: request.id, method, route, status, ms: Math.round(reply.elapsedTime * 100) / 100, ...request.caller }, 'request');
     }

@@ -1,8 +1,9 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+import { WARNING_CODES } from '../../core/agent-document.js';
 
 /** Something that was accepted and may not be meant. It never blocks and never widens. */
 export class WarningDto {
-  @ApiProperty({ description: 'the kind of warning for programs', enum: ['UNKNOWN_TOOL', 'UNKNOWN_AGENT', 'IN_BOTH_LISTS', 'NO_EFFECT', 'UNKNOWN_TOOLSET', 'CONFIRM_REMOVALS'], example: 'UNKNOWN_TOOL' })
+  @ApiProperty({ description: 'the kind of warning for programs', enum: WARNING_CODES, example: 'UNKNOWN_TOOL' })
   code!: string;
 
   @ApiProperty({ description: 'the warning in words', example: 'no tool `old_tool` is registered' })

@@ -23,7 +23,8 @@ export class NestLogger implements LoggerService {
     this.logger.warn({ from: 'nest' }, String(message));
   }
 
-  error(message: unknown, stack?: unknown): void {
-    this.logger.error({ from: 'nest', stack }, String(message));
+  /** What it tells here it throws as well, and that is told where it is caught. */
+  error(message: unknown): void {
+    this.logger.debug({ from: 'nest' }, String(message));
   }
 }
