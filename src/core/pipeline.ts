@@ -50,13 +50,13 @@ type AgentStage = (tool: CatalogTool, subject: Pick<Subject, 'agent' | 'targets'
 const pass = null;
 
 /** Stage 0: internal tools and those that their source took back. A name that is not registered never gets here. */
-export const registeredStage: Stage = (tool) => {
+const registeredStage: Stage = (tool) => {
   if (isInternal(tool)) return refuse('INTERNAL_TOOL');
   return tool.record.available ? pass : refuse('TOOL_UNAVAILABLE');
 };
 
 /** Stage 1: the global stop beats everything below. */
-export const globalStage: Stage = ({ effective }) => (effective.status === 'disabled' ? refuse('GLOBALLY_DISABLED') : pass);
+const globalStage: Stage = ({ effective }) => (effective.status === 'disabled' ? refuse('GLOBALLY_DISABLED') : pass);
 
 /** Stage 2: core tools by inheritance, others by name, delegates by their target and by nothing else. */
 export const grantStage: AgentStage = (tool, { agent, targets }) => {
@@ -73,7 +73,7 @@ export const grantStage: AgentStage = (tool, { agent, targets }) => {
 export const agentStage: AgentStage = ({ name, locked }, { agent }) => (agent.disabled.has(name) && !locked ? refuse('AGENT_DISABLED') : pass);
 
 /** Stage 4: ceilings, which only narrow and bind locked tools too. */
-export const boundaryStage: Stage = (tool, subject) => {
+const boundaryStage: Stage = (tool, subject) => {
   const { availableTools } = subject.agent;
   if (availableTools !== null && !availableTools.has(tool.name)) return refuse('OUTSIDE_AVAILABLE_TOOLS');
   return parentCeiling(tool, subject) ?? depthCeiling(tool, subject);
@@ -101,7 +101,7 @@ function depthCeiling({ effective: { role } }: CatalogTool, { depth, targets, vi
 }
 
 /** Stage 5: what the model must be able to take in. No model means text only. */
-export const capabilityStage: Stage = ({ effective }, { context }) =>
+const capabilityStage: Stage = ({ effective }, { context }) =>
   modelHas(effective.capability, context.capabilities ?? []) ? pass : refuse('MODEL_LACKS_CAPABILITY');
 
 function modelHas(needed: Capability, capabilities: readonly string[]): boolean {
@@ -110,11 +110,11 @@ function modelHas(needed: Capability, capabilities: readonly string[]): boolean 
 }
 
 /** Stage 6: null fits every scene, an empty list none, and no scene given fits only null. */
-export const sceneStage: Stage = ({ effective: { scenes } }, { context: { scene } }) =>
+const sceneStage: Stage = ({ effective: { scenes } }, { context: { scene } }) =>
   scenes === null || (scene !== null && scenes.includes(scene)) ? pass : refuse('SCENE_MISMATCH');
 
 /** Stage 7: the tool's own condition, its bound skill, then the view and the selection that the request asks for. */
-export const activationStage: Stage = ({ name, effective }, { agent, evaluate, facts, shows, selected }) => {
+const activationStage: Stage = ({ name, effective }, { agent, evaluate, facts, shows, selected }) => {
   const { active, requiresSkillEntry, intent } = effective;
   const holds = (condition: string | null): boolean => condition === null || evaluate(condition, facts);
   if (!holds(active)) return refuse('INACTIVE');
@@ -135,7 +135,7 @@ function firstRefusal(stages: readonly Stage[], tool: CatalogTool, subject: Subj
   return pass;
 }
 
-export const refusalByConfiguration = (tool: CatalogTool, subject: Subject): Refusal | null => firstRefusal(CONFIGURATION_STAGES, tool, subject);
+const refusalByConfiguration = (tool: CatalogTool, subject: Subject): Refusal | null => firstRefusal(CONFIGURATION_STAGES, tool, subject);
 
 /**
  * Runs the whole pipeline for one tool.
@@ -152,7 +152,7 @@ export function judge(tool: CatalogTool, subject: Subject): Verdict {
 }
 
 /** Agent over governance over declaration. */
-export const strategyOf = ({ name, effective }: CatalogTool, agent: PolicyAgent): RoutingStrategy =>
+const strategyOf = ({ name, effective }: CatalogTool, agent: PolicyAgent): RoutingStrategy =>
   agent.overrides.get(name)?.extra?.workerRoutingStrategy ?? effective.extra.workerRoutingStrategy;
 
 export function profileFor(tool: CatalogTool, agent: PolicyAgent): RuntimeProfile {

@@ -83,7 +83,7 @@ export interface SyncPlan {
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,127}$/u;
 const RESERVED = new Set(['load_tools', 'tool_search', 'tool_request']);
 
-export const isToolName = (name: string): boolean => NAME.test(name);
+const isToolName = (name: string): boolean => NAME.test(name);
 
 export function planSync(request: SyncRequest, state: CatalogState, rules: SyncRules): SyncPlan {
   const categories = categoriesAfter(request, state.categories);

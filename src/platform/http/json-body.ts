@@ -21,7 +21,7 @@ export function jsonDepth(text: string): number {
 }
 
 /** Members such as `__proto__` stay ordinary members. */
-export function parseJson(text: string, maxDepth: number): unknown {
+function parseJson(text: string, maxDepth: number): unknown {
   if (jsonDepth(text) > maxDepth) throw new AppError('LIMIT_EXCEEDED', `the body is nested deeper than ${maxDepth} levels`);
   const value = parsed(text);
   if (MAY_OVERFLOW.test(text) && !isFinite(value)) throw new AppError('INVALID_JSON', 'a number is out of range');
