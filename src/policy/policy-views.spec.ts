@@ -113,6 +113,18 @@ describe('INVARIANT (freshness)', () => {
     expect(await views.get(TENANT)).toMatchObject({ staleForMs: 0 });
   });
 
+  it('a failure that is old news keeps nobody from what is there now', async () => {
+    const { loader, clock, views } = setUp();
+    await views.get(TENANT);
+    loader.broken = true;
+    clock.now += 300;
+    expect(await views.get(TENANT)).toMatchObject({ staleForMs: 300 });
+    loader.broken = false;
+    loader.revision = 2;
+    clock.now += 11_000;
+    expect(await views.get(TENANT)).toMatchObject({ staleForMs: 0, view: { revision: 2 } });
+  });
+
   it('nothing is answered for a tenant that was never read, or is gone', async () => {
     const { loader, clock, views } = setUp();
     loader.broken = true;

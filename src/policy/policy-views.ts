@@ -12,6 +12,8 @@ import type { PolicyLoader } from './policy.loader.js';
 const FRESH_MS = 200;
 /** After a failed look the next one is not begun for this long. */
 const RETRY_MS = 500;
+/** A failure counts as the present state for this long, which is longer than one request may wait for several looks. */
+const NEWS_MS = 10_000;
 /** A look that takes longer counts as failed. The first reading of a tenant may be large, and there is nothing to answer from meanwhile. */
 const LOOK_TIMEOUT_MS = 3_000;
 const FIRST_LOAD_TIMEOUT_MS = 30_000;
@@ -91,7 +93,7 @@ export class PolicyViews {
   private async current(tenant: TenantId): Promise<ServedView> {
     const entry = this.entryOf(tenant);
     if (this.isFresh(entry)) return { view: this.viewOf(entry), staleForMs: 0 };
-    if (entry.failedAt !== -Infinity && entry.view !== null) return this.whileFailing(tenant, entry);
+    if (entry.view !== null && this.isFailing(entry)) return this.whileFailing(tenant, entry);
     try {
       await this.look(tenant, entry);
     } catch (error) {
@@ -99,6 +101,11 @@ export class PolicyViews {
       return this.stale(tenant, entry);
     }
     return { view: this.viewOf(entry), staleForMs: 0 };
+  }
+
+  /** A failure that is old news says nothing of the database now. */
+  private isFailing({ failedAt, running }: Entry): boolean {
+    return failedAt !== -Infinity && (running !== null || this.now() - failedAt < NEWS_MS);
   }
 
   /** Nobody waits for a database that failed just now: a look in the background finds out when it is back. */

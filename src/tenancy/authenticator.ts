@@ -34,6 +34,8 @@ const FRESH_MS = 500;
 const LOOK_TIMEOUT_MS = 2_000;
 /** After a failed look at a key the next one is not begun for this long. */
 const RETRY_MS = 500;
+/** A failure counts as the present state for this long, which is longer than one request may wait for several looks. */
+const NEWS_MS = 10_000;
 
 const invalid = (): AppError => new AppError('UNAUTHENTICATED', 'send a valid key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
 
@@ -90,9 +92,9 @@ export class Authenticator {
     if (known !== undefined && now - known.checkedAt < FRESH_MS) return known;
     // The same bound as for decisions: a key known lately still counts while the database is away.
     const stillCounts = known !== undefined && now - known.checkedAt <= this.maxStalenessMs;
-    if (stillCounts && this.failedAt !== -Infinity) {
+    if (stillCounts && this.isFailing(id, now)) {
       // Nobody waits for a database that failed just now: a look in the background finds out when it is back.
-      if (now - this.failedAt >= RETRY_MS) this.askOnce(id, key, digest).catch(() => undefined);
+      if (!this.asking.has(id) && now - this.failedAt >= RETRY_MS) this.askOnce(id, key, digest).catch(() => undefined);
       return known;
     }
     try {
@@ -101,6 +103,11 @@ export class Authenticator {
       if (stillCounts) return known;
       throw error;
     }
+  }
+
+  /** A failure that is old news says nothing of the database now. */
+  private isFailing(id: string, now: number): boolean {
+    return this.failedAt !== -Infinity && (this.asking.has(id) || now - this.failedAt < NEWS_MS);
   }
 
   private askOnce(id: string, key: ApiKey, digest: Buffer): Promise<KnownKey> {
