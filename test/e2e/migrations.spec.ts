@@ -2,9 +2,10 @@ import { mkdtemp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectionPool } from '../../src/platform/database/database.js';
 import { MIGRATIONS_DIR, migrate } from '../../src/platform/database/migrate.js';
 import type { TestDatabase } from '../support/databases.js';
-import { DATABASES } from '../support/databases.js';
+import { DATABASES, newPostgresUrl, postgresServer } from '../support/databases.js';
 
 interface Column {
   readonly table: string;
@@ -32,6 +33,17 @@ async function modelled(): Promise<Column[]> {
 }
 
 const byPlace = (a: Column, b: Column): number => (`${a.table}.${a.column}` < `${b.table}.${b.column}` ? -1 : 1);
+
+(postgresServer === undefined ? describe.skip : describe)('migrations of several replicas', () => {
+  it('that start at once on a new database are applied once', async () => {
+    const url = await newPostgresUrl(postgresServer ?? '');
+    const pools = [1, 2, 3].map(() => connectionPool(url));
+    const applied = await Promise.all(pools.map((pool) => migrate(pool)));
+    const names = (await readdir(MIGRATIONS_DIR, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    expect(applied.flat().sort()).toEqual(names.sort());
+    await Promise.all(pools.map((pool) => pool.end()));
+  });
+});
 
 describe.each(DATABASES)('migrations, $name', (kind) => {
   let test: TestDatabase;

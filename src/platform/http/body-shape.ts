@@ -26,7 +26,7 @@ function membersOf(type: Type<object>): ReadonlySet<string> {
 
 /**
  * Everything about `value` that the class does not allow: wrong types, missing members and unknown ones. Members are read as
- * the value's own, so one that is called `constructor` or `__proto__` is as unknown, or as ordinary, as any other.
+ * the value's own, so one that is called `constructor` or `__proto__` is unknown, or ordinary, like all the others.
  */
 export function faultsBy(type: Type<object>, value: unknown, at = ''): FieldFault[] {
   if (!isObject(value)) return [{ path: at, message: at === '' ? 'a JSON object is required' : 'must be an object' }];
