@@ -72,8 +72,8 @@ interface Compiled {
   readonly cost: SchemaCost;
   /** Null where the schema can not be applied. */
   readonly fits: ValidateFunction | null;
-  /** Looks for every fault; made when it is first wanted. */
-  thorough: ValidateFunction | null;
+  /** Looks for every fault; undefined until it is first wanted, null where it can not be made. */
+  thorough: ValidateFunction | null | undefined;
 }
 
 const compiled = new LRUCache<JsonObject, Compiled>({ max: 2_000 });
@@ -109,14 +109,14 @@ const NOT_APPLICABLE: readonly ArgumentFault[] = [{ path: '', message: 'the sche
 const TOO_LONG: readonly ArgumentFault[] = [{ path: '', message: 'the arguments take too long to judge' }];
 
 export function validateArguments(schema: JsonObject, value: unknown): readonly ArgumentFault[] {
-  const known = compiled.get(schema) ?? { cost: costOf(schema), fits: compile(schema, false), thorough: null };
+  const known = compiled.get(schema) ?? { cost: costOf(schema), fits: compile(schema, false), thorough: undefined };
   compiled.set(schema, known);
   const { fits, cost } = known;
   if (fits === null) return NOT_APPLICABLE;
   const work = workOf(cost, nodesIn(value), charactersIn(value));
   const faults = judge(fits, value, work);
   if (faults.length === 0 || work > THOROUGH_WORK) return faults;
-  known.thorough ??= compile(schema, true);
+  if (known.thorough === undefined) known.thorough = compile(schema, true);
   return known.thorough === null ? faults : judge(known.thorough, value, work);
 }
 
