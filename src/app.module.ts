@@ -23,6 +23,7 @@ import { Metrics } from './platform/observability/metrics.js';
 import { Readiness } from './platform/observability/readiness.js';
 import { PolicyLoader } from './policy/policy.loader.js';
 import { PolicyViews } from './policy/policy-views.js';
+import { Subjects } from './policy/subjects.js';
 import { PrismaPolicyLoader } from './policy/prisma-policy.loader.js';
 import { SyncService } from './registry/sync.service.js';
 import { ToolsController } from './registry/tools.controller.js';
@@ -72,7 +73,7 @@ export class AppModule {
         { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs), inject: [PolicyLoader] },
         { provide: GovernanceStore, useFactory: (views: PolicyViews) => announcing(new PrismaGovernanceStore(database), views), inject: [PolicyViews] },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
-        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, DecisionService,
+        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, Subjects, DecisionService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
         AnswerMemo,

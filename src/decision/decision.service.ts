@@ -3,17 +3,15 @@ import { Injectable } from '@nestjs/common';
 import { check } from '../core/check.js';
 import { decide } from '../core/decide.js';
 import type { CheckAnswer, Decision } from '../core/decision.js';
-import type { Narrowing, Subject } from '../core/pipeline.js';
-import { UNNARROWED, subjectOf } from '../core/pipeline.js';
-import type { PolicyAgent, PolicyView } from '../core/policy-view.js';
+import type { PolicyView } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
-import type { CheckInput, DecideContext, DecideInput } from '../core/request.js';
+import type { CheckInput, DecideInput } from '../core/request.js';
 import { readCheckRequest, readDecideRequest } from '../core/request.js';
 import { Engines } from '../engines/engines.js';
-import { AppError } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { ServedView } from '../policy/policy-views.js';
 import { PolicyViews } from '../policy/policy-views.js';
+import { Subjects } from '../policy/subjects.js';
 import type { WithMinRevision } from './request-reader.js';
 
 /** How old an answer may be, told with it. */
@@ -31,6 +29,7 @@ export interface Decided {
 export class DecisionService {
   constructor(
     private readonly views: PolicyViews,
+    private readonly subjects: Subjects,
     private readonly engines: Engines,
   ) {}
 
@@ -42,7 +41,7 @@ export class DecisionService {
   check(tenant: TenantId, input: CheckInput & WithMinRevision, language: Language): CheckAnswer | Promise<CheckAnswer> {
     return this.withView(tenant, input.minRevision, ({ view }) => {
       const request = readCheckRequest(input);
-      return check(this.subject(view, request.agentId, request.context, UNNARROWED), request, this.engines.validateArguments, language);
+      return check(this.subjects.of(view, request.agentId, request.context), request, this.engines.validateArguments, language);
     });
   }
 
@@ -78,22 +77,9 @@ export class DecisionService {
 
   private decideFrom({ view, staleForMs }: ServedView, input: DecideInput, language: Language): Decided {
     const request = readDecideRequest(input);
-    const subject = this.subject(view, request.agentId, request.context, { view: request.view, select: request.select });
+    const subject = this.subjects.of(view, request.agentId, request.context, { view: request.view, select: request.select });
     const { agentId, revision, ...rest } = decide(subject, request.include, language);
     const freshness: Freshness = staleForMs === 0 ? { freshness: 'fresh' } : { freshness: 'stale', staleForMs };
     return { decision: { agentId, revision, ...freshness, ...rest }, view };
   }
-
-  private subject(view: PolicyView, agentId: string, context: DecideContext, narrowing: Narrowing): Subject {
-    const agent = view.agents.get(agentId);
-    if (agent === undefined) throw new AppError('AGENT_NOT_FOUND', `there is no agent \`${agentId}\``);
-    return subjectOf({ view, agent, parent: parentOf(view, context), context, narrowing, evaluate: this.engines.evaluateCondition });
-  }
-}
-
-function parentOf({ agents }: PolicyView, { subagent }: DecideContext): PolicyAgent | null {
-  if (subagent === null) return null;
-  const parent = agents.get(subagent.parentAgentId);
-  if (parent === undefined) throw new AppError('UNKNOWN_PARENT', `there is no agent \`${subagent.parentAgentId}\` to be the parent`);
-  return parent;
 }

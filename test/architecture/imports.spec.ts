@@ -20,12 +20,12 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|text|reason|catalog|agent-document)/u], packages: [/^@nestjs\/(?:common|core|swagger|platform-fastify)$/u, /^class-validator$/u, /^fastify$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
   { from: /^engines\//u, may: [/^core\//u, /^engines\//u], packages: [/^ajv/u, /^@bufbuild\/cel$/u, /^lru-cache$/u, /^node:vm$/u] },
   { from: /^governance\//u, may: [/^core\//u, /^governance\//u], packages: [] },
-  { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^platform\/(?:errors|observability|tenant-id)/u], packages: [/^lru-cache$/u, /^node:timers/u] },
+  { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^engines\/engines\.ts$/u, /^platform\/(?:errors|observability|config|tenant-id)/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:timers/u] },
   { from: /\.(?:controller|dto)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/access/u], packages: [/^@nestjs\//u, /^class-validator$/u, /^fastify$/u] },
   // The edge of two features: what stands before the framework's own layers.
   { from: /^(?:tenancy\/(?:access|large-bodies)|decision\/fast-road)/u, may: [/^platform\//u, /^policy\/policy-views/u, /^tenancy\/access/u], packages: [/^@nestjs\/(?:common|core)$/u, /^fastify$/u] },
   // Services.
-  { from: /./u, may: [/^core\//u, /^platform\/(?:errors|observability|config|tenant-id)/u, /^(?:governance\/governance\.store|policy\/policy-views|engines\/engines)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
+  { from: /./u, may: [/^core\//u, /^platform\/(?:errors|observability|config|tenant-id)/u, /^(?:governance\/governance\.store|policy\/(?:policy-views|subjects|body-reader|request\.schema)|engines\/engines)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
 ];
 
 const OWN_DRIVER: readonly (readonly [packageName: RegExp, where: RegExp])[] = [

@@ -9,6 +9,7 @@ import { etagOf } from '../../src/platform/errors/etag.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import type { TenantId } from '../../src/platform/tenant-id.js';
 import { PolicyViews } from '../../src/policy/policy-views.js';
+import { Subjects } from '../../src/policy/subjects.js';
 import { SyncService } from '../../src/registry/sync.service.js';
 import type { GovernancePatch } from '../../src/registry/tools.service.js';
 import { ToolsService } from '../../src/registry/tools.service.js';
@@ -33,7 +34,7 @@ export class CoreWorld implements World {
   private readonly tools = new ToolsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly agents = new AgentsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly settings = new SettingsService(this.memory.governance, this.views);
-  private readonly decisions = new DecisionService(this.views, this.engines);
+  private readonly decisions = new DecisionService(this.views, new Subjects(this.engines), this.engines);
 
   private constructor() {
     this.memory.governance.onCommit((tenant) => this.views.noteCommit(tenant));
