@@ -23,14 +23,16 @@ function viewOf(count) {
 
 const subjectIn = (view) => subjectOf({ view, agent: view.agents.get('a'), parent: null, context: readContext(TURN), narrowing: UNNARROWED, evaluate: evaluateCondition });
 
+const AT_ONCE = { mode: 'all', state: null, discovered: [], limit: null };
+
 /** One decide and one check in process, conditions included, without JSON. */
 export async function benchCore() {
   for (const count of [50, 500, 5_000]) {
     const view = viewOf(count);
-    const us = microseconds(() => decide(subjectIn(view), DEFAULT_INCLUDE, 'en'), Math.ceil(100_000 / count));
+    const us = microseconds(() => decide(subjectIn(view), AT_ONCE, DEFAULT_INCLUDE, 'en'), Math.ceil(100_000 / count));
     console.log(`decide, ${String(count).padStart(4)} tools: ${us.toFixed(1)} µs, ${((us * 1000) / count).toFixed(0)} ns a tool`);
   }
   const view = viewOf(5_000);
-  const us = microseconds(() => check(subjectIn(view), { toolName: 'web_search', arguments: { query: 'tool policy' } }, validateArguments, 'en'), 2_000);
+  const us = microseconds(() => check(subjectIn(view), { offering: AT_ONCE, toolName: 'web_search', arguments: { query: 'tool policy' } }, validateArguments, 'en'), 2_000);
   console.log(`check with arguments, one of 5000 tools: ${us.toFixed(1)} µs`);
 }

@@ -3,6 +3,12 @@ import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, Reflector } from '@nestjs/core';
 import { AgentsController } from './agents/agents.controller.js';
 import { AgentsService } from './agents/agents.service.js';
+import { ConversationReader } from './conversations/conversation-reader.js';
+import { ConversationStates } from './conversations/conversation-states.js';
+import { ConversationStore } from './conversations/conversation.store.js';
+import { ConversationsController } from './conversations/conversations.controller.js';
+import { ConversationsService } from './conversations/conversations.service.js';
+import { PrismaConversationStore } from './conversations/prisma-conversation.store.js';
 import { AnswerMemo } from './decision/answer-memo.js';
 import { DecisionController } from './decision/decision.controller.js';
 import { DecisionService } from './decision/decision.service.js';
@@ -25,6 +31,7 @@ import { PolicyLoader } from './policy/policy.loader.js';
 import { PolicyViews } from './policy/policy-views.js';
 import { Subjects } from './policy/subjects.js';
 import { PrismaPolicyLoader } from './policy/prisma-policy.loader.js';
+import { LoadingRegistryController } from './registry/loading-registry.controller.js';
 import { SyncService } from './registry/sync.service.js';
 import { ToolsController } from './registry/tools.controller.js';
 import { ToolsService } from './registry/tools.service.js';
@@ -58,7 +65,7 @@ export class AppModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
-      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, ToolsetsController, AgentsController, DecisionController],
+      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, ToolsetsController, LoadingRegistryController, AgentsController, DecisionController, ConversationsController],
       providers: [
         { provide: LIMITS, useValue: limits },
         { provide: Database, useValue: database },
@@ -67,13 +74,16 @@ export class AppModule {
         { provide: Readiness, useValue: new Readiness(database, metrics, maxStalenessMs) },
         { provide: Engines, useClass: LibraryEngines },
         { provide: RequestReader, useValue: new RequestReader(limits) },
+        { provide: ConversationReader, useValue: new ConversationReader(limits) },
+        { provide: ConversationStore, useValue: new PrismaConversationStore(database) },
+        { provide: ConversationStates, useFactory: (store: ConversationStore) => new ConversationStates(store, maxStalenessMs), inject: [ConversationStore] },
         { provide: TenantStore, useValue: new PrismaTenantStore(database) },
         { provide: KeyStore, useValue: new PrismaKeyStore(database) },
         { provide: PolicyLoader, useValue: new PrismaPolicyLoader(database) },
         { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs), inject: [PolicyLoader] },
         { provide: GovernanceStore, useFactory: (views: PolicyViews) => announcing(new PrismaGovernanceStore(database), views), inject: [PolicyViews] },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
-        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, Subjects, DecisionService,
+        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, Subjects, ConversationsService, DecisionService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
         AnswerMemo,

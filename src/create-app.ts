@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { AppParts } from './app.module.js';
 import { AppModule } from './app.module.js';
+import { ConversationStates } from './conversations/conversation-states.js';
 import { AnswerMemo } from './decision/answer-memo.js';
 import { openFastRoad } from './decision/fast-road.js';
 import { Problems } from './platform/errors/problems.js';
@@ -25,6 +26,6 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   acceptJson(fastify, config.limits);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(parts, problems), adapter, { logger: new NestLogger(logger), bodyParser: false, abortOnError: false });
   refuseLargeBodiesOfStrangers(fastify, app.get(Authenticator), config.limits.bodyBytes);
-  openFastRoad(fastify, { guard: app.get(AccessGuard), views: app.get(PolicyViews), memo: app.get(AnswerMemo), metrics });
+  openFastRoad(fastify, { guard: app.get(AccessGuard), views: app.get(PolicyViews), conversations: app.get(ConversationStates), memo: app.get(AnswerMemo), metrics });
   return app;
 }

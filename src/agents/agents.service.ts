@@ -8,7 +8,7 @@ import type { Committed, GovernanceUnit } from '../governance/governance.store.j
 import { GovernanceStore } from '../governance/governance.store.js';
 import type { Limits } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
-import { AppError } from '../platform/errors/app-error.js';
+import { AppError, agentNotFound } from '../platform/errors/app-error.js';
 import { requireMatch } from '../platform/errors/etag.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { PolicyViews } from '../policy/policy-views.js';
@@ -25,7 +25,6 @@ const plainly = (unit: GovernanceUnit): SaveOptions => ({ tools: orderedTools(un
 /** Documents saved before other requests get their turn. */
 const DOCUMENTS_A_TURN = 20;
 
-const notFound = (agentId: string): AppError => new AppError('AGENT_NOT_FOUND', `there is no agent \`${agentId}\``);
 
 @Injectable()
 export class AgentsService {
@@ -37,7 +36,7 @@ export class AgentsService {
 
   async get(tenant: TenantId, agentId: string): Promise<AgentRecord> {
     const agent = (await this.views.fresh(tenant)).agents.get(agentId);
-    if (agent === undefined) throw notFound(agentId);
+    if (agent === undefined) throw agentNotFound(agentId);
     return agent.record;
   }
 
@@ -62,7 +61,7 @@ export class AgentsService {
   patch(tenant: TenantId, agentId: string, ifMatch: string | undefined, patch: JsonObject): Promise<Committed<Saved>> {
     return this.governance.write(tenant, async (unit) => {
       const before = await unit.findAgent(agentId);
-      if (before === null) throw notFound(agentId);
+      if (before === null) throw agentNotFound(agentId);
       requireMatch(ifMatch, before.revision);
       const document = mergePatch(before.document, patch) as DocumentInput;
       this.requireWithinLimits(document);
@@ -72,7 +71,7 @@ export class AgentsService {
 
   delete(tenant: TenantId, agentId: string): Promise<Committed<void>> {
     return this.governance.write(tenant, async (unit) => {
-      if ((await unit.findAgent(agentId)) === null) throw notFound(agentId);
+      if ((await unit.findAgent(agentId)) === null) throw agentNotFound(agentId);
       await unit.deleteAgent(agentId);
     });
   }

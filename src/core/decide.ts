@@ -4,9 +4,11 @@ import type { CatalogTool } from './catalog.js';
 import { isInternal } from './catalog.js';
 import type { DecidedTool, Decision, PromptHint, RendererBinding, RuntimeDiagnostic } from './decision.js';
 import { definitionOf, descriptionFor } from './definition.js';
-import { exposeAll } from './expose.js';
+import type { Offering } from './expose.js';
+import { expose } from './expose.js';
 import { emptyNameMap } from './json.js';
 import type { NameMap } from './json.js';
+import { toolLoadingOf } from './loading-state.js';
 import type { Subject, Verdict } from './pipeline.js';
 import { allowedInSubagents, judge, profileFor } from './pipeline.js';
 import type { Language, Reason } from './reason.js';
@@ -19,8 +21,14 @@ type Routed = Verdict & { readonly route: Route };
 const passed = ({ refusal }: Verdict): boolean => refusal === null;
 const isRouted = (verdict: Verdict): verdict is Routed => verdict.route !== null;
 
+const namesOf = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }) => name);
+
+/** Every tool that the agent has in this turn, by (`sort`, `name`). */
+export const offeredTools = (subject: Subject): CatalogTool[] => subject.view.tools.filter((tool) => passed(judge(tool, subject)));
+
 /**
- * Decides for the subject; `include` says what of the answer is wanted, never what is allowed.
+ * Decides for the subject; `include` says what of the answer is wanted, `offering` how tools are offered: neither says what
+ * is allowed.
  *
  * INVARIANT (partition): `initialTools` and `searchableTools` are disjoint and together `toolNames`; those are among
  * `allowedTools`, and those in the catalog.
@@ -28,23 +36,25 @@ const isRouted = (verdict: Verdict): verdict is Routed => verdict.route !== null
  * INVARIANT (same input, same bytes): the order in which tools were synced has no meaning.
  * INVARIANT (whitelists grant nothing): the settings' whitelists never change `toolNames`.
  */
-export function decide(subject: Subject, include: ReadonlySet<Include>, language: Language): Decision {
+export function decide(subject: Subject, offering: Offering, include: ReadonlySet<Include>, language: Language): Decision {
   const verdicts = subject.view.tools.map((tool) => judge(tool, subject));
   const allowed = verdicts.filter(isRouted);
   const offered = allowed.filter(passed).map(({ tool }) => tool);
-  const toolNames = offered.map(({ name }) => name);
+  const exposed = expose(offered, subject, offering);
   return {
     agentId: subject.agent.agentId,
     revision: subject.view.revision,
     allowedTools: allowed.map(({ tool }) => tool.name),
-    toolNames,
-    ...exposeAll(toolNames),
+    toolNames: namesOf(offered),
+    initialTools: namesOf(exposed.initialTools),
+    searchableTools: namesOf(exposed.searchableTools),
+    loaderTools: exposed.loaderTools,
     ...details({ subject, verdicts, allowed, offered }, include, language),
-    toolLoading: null,
-    ...(include.has('definitions') ? { definitions: offered.map((tool) => definitionOf(tool, subject)) } : {}),
+    toolLoading: offering.state && toolLoadingOf(offering.state, subject.view),
+    ...(include.has('definitions') ? { definitions: exposed.initialTools.map((tool) => definitionOf(tool, subject)) } : {}),
     nameMap: emptyNameMap(),
     warnings: [],
-    emptyReason: toolNames.length > 0 ? null : emptyReason(verdicts),
+    emptyReason: offered.length > 0 ? null : emptyReason(verdicts),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Warning } from './agent-document.js';
 import type { Capability, Kind, Renderer, RuntimeProfile } from './catalog.js';
 import type { ToolDefinition } from './definition.js';
 import type { NameMap } from './json.js';
+import type { ToolLoading } from './loading-state.js';
 import type { Reason, ReasonCode } from './reason.js';
 import type { Route, RouteName } from './route.js';
 
@@ -57,7 +58,8 @@ export interface Decision {
   readonly toolRuntimeRoutes?: NameMap<Route>;
   readonly effectiveSubagentAllowed?: NameMap<boolean>;
   readonly runtimeDiagnostic?: NameMap<RuntimeDiagnostic>;
-  readonly toolLoading: null;
+  /** Null without a conversation's snapshot and without a state of the runtime's own. */
+  readonly toolLoading: ToolLoading | null;
   readonly definitions?: readonly ToolDefinition[];
   readonly nameMap: NameMap<string>;
   readonly warnings: readonly Warning[];

@@ -2,7 +2,9 @@
 import type { AgentRecord, ToolOverride } from './agent-document.js';
 import type { CatalogTool, LoadingCategory, ToolRecord } from './catalog.js';
 import { catalogTool } from './catalog.js';
-import { byText } from './json.js';
+import { byText, equalJson } from './json.js';
+import type { LoadingGroup } from './loading-registry.js';
+import { loadingRegistry } from './loading-registry.js';
 import type { Settings } from './settings.js';
 
 /** An agent ready to be decided for: its lists as sets. */
@@ -32,6 +34,9 @@ export interface PolicyView {
   readonly byName: ReadonlyMap<string, CatalogTool>;
   /** As declared, one row for each source and key. */
   readonly categories: readonly LoadingCategory[];
+  /** The loading registry, in its order, and the names in it. */
+  readonly loadingGroups: readonly LoadingGroup[];
+  readonly deferrable: ReadonlySet<string>;
   readonly agents: ReadonlyMap<string, PolicyAgent>;
 }
 
@@ -75,7 +80,13 @@ export function applyDelta(before: PolicyView | null, delta: PolicyDelta): Polic
   for (const record of delta.agents) agents.set(record.agentId, policyAgent(record));
   const { incarnation, revision, settings, settingsRevision, categories } = delta;
   const tools = base !== null && delta.tools.length === 0 ? base.tools : inOrder([...byName.values()]);
-  return { incarnation, revision, settings, settingsRevision, categories, tools, byName, agents };
+  return { incarnation, revision, settings, settingsRevision, categories, tools, byName, agents, ...loadingParts(tools, categories, base) };
+}
+
+function loadingParts(tools: readonly CatalogTool[], categories: readonly LoadingCategory[], base: PolicyView | null): Pick<PolicyView, 'loadingGroups' | 'deferrable'> {
+  if (base?.tools === tools && equalJson(base.categories, categories)) return { loadingGroups: base.loadingGroups, deferrable: base.deferrable };
+  const loadingGroups = loadingRegistry(tools, categories);
+  return { loadingGroups, deferrable: new Set(loadingGroups.flatMap((group) => group.tools)) };
 }
 
 /** The agents that exist. */

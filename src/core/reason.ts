@@ -43,6 +43,7 @@ export const REASONS = {
   CWD_OUTSIDE_WORKSPACE: { stage: 'runtime', en: 'the working directory is outside the workspace', zh: '工作目录不在工作区内' },
   NETWORK_NOT_ALLOWED: { stage: 'runtime', en: 'this session does not allow the network', zh: '当前会话不允许访问网络' },
   ROUTING_DISABLED: { stage: 'runtime', en: 'the tool is routed nowhere', zh: '该工具的路由已停用' },
+  TOOL_NOT_LOADED: { stage: 'exposure', en: 'the tool is not loaded: call `load_tools` with its name first', zh: '该工具尚未加载：请先用其名称调用 `load_tools`' },
   TARGET_NOT_ALLOWED: { stage: 'arguments', en: 'the agent named in the arguments may not be started by this agent', zh: '参数中指定的 Agent 不允许由当前 Agent 启动' },
   INVALID_ARGUMENTS: { stage: 'arguments', en: 'the arguments do not fit the schema of the tool', zh: '参数不符合该工具的参数结构' },
 } as const satisfies Record<string, ReasonEntry>;
@@ -73,15 +74,20 @@ export function refuse(code: ReasonCode): Refusal {
 /** The parent's sub-agents are off: the same code as for one's own, told at the boundary and in other words. */
 export const PARENT_SUBAGENTS_OFF: Refusal = { code: 'SUBAGENTS_OFF', stage: 'boundary' };
 
-const parentOff = { en: 'sub-agents are off for the parent agent', zh: '父 Agent 未开启子 Agent' };
+/** Not loaded, where the loader is the search. */
+export const NOT_FOUND_YET: Refusal = { code: 'TOOL_NOT_LOADED', stage: 'exposure' };
 
-function say(refusal: Refusal, language: Language): Reason {
-  const words = refusal === PARENT_SUBAGENTS_OFF ? parentOff : REASONS[refusal.code];
-  return { code: refusal.code, stage: refusal.stage, message: words[language] };
-}
+/** Refusals in other words than those of their code. */
+const OTHER_WORDS = new Map<Refusal, Readonly<Record<Language, string>>>([
+  [PARENT_SUBAGENTS_OFF, { en: 'sub-agents are off for the parent agent', zh: '父 Agent 未开启子 Agent' }],
+  [NOT_FOUND_YET, { en: 'the tool is not loaded: call `tool_search` to find it first', zh: '该工具尚未加载：请先调用 `tool_search` 找到它' }],
+]);
+
+const say = (refusal: Refusal, language: Language): Reason =>
+  ({ code: refusal.code, stage: refusal.stage, message: (OTHER_WORDS.get(refusal) ?? REASONS[refusal.code])[language] });
 
 const inEvery = (language: Language): Map<Refusal, Reason> =>
-  new Map([...refusals.values(), PARENT_SUBAGENTS_OFF].map((refusal) => [refusal, say(refusal, language)]));
+  new Map([...refusals.values(), ...OTHER_WORDS.keys()].map((refusal) => [refusal, say(refusal, language)]));
 
 const spoken = { en: inEvery('en'), zh: inEvery('zh') };
 

@@ -1,5 +1,7 @@
 /** What a caller asks: the context of the turn, and what of the answer it wants. */
+import type { OfferingAsked } from './expose.js';
 import type { JsonObject } from './json.js';
+import type { Exposure } from './settings.js';
 
 export const VIEWS = ['all', 'intent'] as const;
 export type View = (typeof VIEWS)[number];
@@ -35,7 +37,7 @@ export interface DecideContext {
   readonly attributes: JsonObject;
 }
 
-export interface DecideRequest {
+export interface DecideRequest extends OfferingAsked {
   readonly agentId: string;
   readonly context: DecideContext;
   readonly view: View;
@@ -43,7 +45,7 @@ export interface DecideRequest {
   readonly include: ReadonlySet<Include>;
 }
 
-export interface CheckRequest {
+export interface CheckRequest extends OfferingAsked {
   readonly agentId: string;
   readonly toolName: string;
   readonly context: DecideContext;
@@ -61,18 +63,24 @@ export interface ContextInput {
   readonly attributes?: JsonObject | null;
 }
 
-export interface DecideInput {
+/** What the three questions (decide, check, search) say alike of the agent, its turn and its conversation. */
+export interface TurnInput {
   readonly agentId: string;
   readonly context?: ContextInput | null;
+  readonly conversationId?: string | null;
+  readonly toolLoading?: unknown;
+  readonly exposure?: Exposure | null;
+  readonly discovered?: readonly string[] | null;
+}
+
+export interface DecideInput extends TurnInput {
   readonly view?: View | null;
   readonly select?: readonly string[] | null;
   readonly include?: readonly Include[] | null;
 }
 
-export interface CheckInput {
-  readonly agentId: string;
+export interface CheckInput extends TurnInput {
   readonly toolName: string;
-  readonly context?: ContextInput | null;
   readonly arguments?: unknown;
 }
 
@@ -96,17 +104,23 @@ const readSession = ({ cwd, workspaceRoots, allowShell, readonly, allowNetwork }
   allowNetwork: allowNetwork ?? null,
 });
 
+const readTurn = ({ agentId, context, exposure, toolLoading, discovered }: TurnInput): OfferingAsked & { readonly agentId: string; readonly context: DecideContext } => ({
+  agentId,
+  context: readContext(context),
+  exposure: exposure ?? null,
+  toolLoading: toolLoading ?? null,
+  discovered: discovered ?? [],
+});
+
 export const readDecideRequest = (input: DecideInput): DecideRequest => ({
-  agentId: input.agentId,
-  context: readContext(input.context),
+  ...readTurn(input),
   view: input.view ?? 'all',
   select: input.select ?? null,
   include: input.include ? new Set(input.include) : DEFAULT_INCLUDE,
 });
 
 export const readCheckRequest = (input: CheckInput): CheckRequest => ({
-  agentId: input.agentId,
+  ...readTurn(input),
   toolName: input.toolName,
-  context: readContext(input.context),
   arguments: input.arguments ?? undefined,
 });

@@ -13,6 +13,8 @@ export interface Settings {
   readonly defaultExposure: Exposure;
   /** The words that an intent's `delegates` may use; null = any. */
   readonly intentDelegates: readonly string[] | null;
+  /** Days that a conversation which nobody uses is kept. */
+  readonly conversationRetentionDays: number;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -22,4 +24,5 @@ export const DEFAULT_SETTINGS: Settings = {
   childWithinParent: false,
   defaultExposure: 'all',
   intentDelegates: null,
+  conversationRetentionDays: 30,
 };

@@ -11,13 +11,16 @@ export interface MemoisedAnswer {
   readonly etag: string;
   readonly revision: string;
   readonly outcome: 'ok' | 'empty';
+  /** The conversation whose state entered it, and the version of that state; null = none. */
+  readonly conversation: { readonly id: string; readonly version: string } | null;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
  * Whole answers of this process. Everything that enters a decision is in the key: the tenant and its incarnation, the
- * revision, the language, and the request as it came, to the letter. Only fresh answers are kept, never an error.
+ * revision, the language, and the request as it came, to the letter; the state of a conversation stands beside the answer
+ * as a version, and whoever finds the answer compares it. Only fresh answers are kept, never an error.
  */
 export class AnswerMemo {
   private readonly answers = new LRUCache<string, MemoisedAnswer>({
@@ -38,8 +41,9 @@ export class AnswerMemo {
 const keyOf = (tenant: TenantId, { incarnation, revision }: Pick<PolicyView, 'incarnation' | 'revision'>, language: Language, request: string): string =>
   `${tenant}\n${incarnation}\n${revision}\n${language}\n${request}`;
 
-/** The ETag is over the revision and the whole question, not over the answer alone. */
-export function memoisable(tenant: TenantId, decision: Decision, question: string): MemoisedAnswer {
-  const etag = createHash('sha256').update(`${tenant} ${decision.revision} ${question}`).digest('base64url');
-  return { body: Buffer.from(JSON.stringify(decision)), etag: `"${etag}"`, revision: String(decision.revision), outcome: decision.toolNames.length === 0 ? 'empty' : 'ok' };
+/** The ETag is over the revision, the conversation's state and the whole question, not over the answer alone. */
+export function memoisable(tenant: TenantId, decision: Decision, question: string, conversation: MemoisedAnswer['conversation']): MemoisedAnswer {
+  const etag = createHash('sha256').update(`${tenant} ${decision.revision} ${conversation?.version ?? ''} ${question}`).digest('base64url');
+  const outcome = decision.toolNames.length === 0 ? 'empty' : 'ok';
+  return { body: Buffer.from(JSON.stringify(decision)), etag: `"${etag}"`, revision: String(decision.revision), outcome, conversation };
 }

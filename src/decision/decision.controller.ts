@@ -36,12 +36,13 @@ export class DecisionController {
   @ApiOperation({ summary: 'Decide which tools an agent has in this turn', description: `Deterministic: the same revision and request give the same bytes. ${LANGUAGE_NOTE}` })
   @ApiBody({ schema: decideSchema(DEFAULT_LIMITS) })
   @ApiOkResponse({ description: 'the decision', type: DecisionDto, headers: { ...REVISION_HEADERS, ...ANSWER_ETAG_HEADERS } })
-  @ApiProblems('AGENT_NOT_FOUND', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
+  @ApiProblems('AGENT_NOT_FOUND', 'CONVERSATION_OF_OTHER_AGENT', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   decide(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.measured(this.metrics.decideSeconds, tenant, async () => {
       const language = languageOf(request);
-      const { decision, view } = await this.decisions.decide(tenant, this.reader.readDecide(body), language);
-      const answer = memoisable(tenant, decision, `${view.incarnation} ${language} ${request.rawJson}`);
+      const input = this.reader.readDecide(body);
+      const { decision, ground: { view, conversation } } = await this.decisions.decide(tenant, input, language);
+      const answer = memoisable(tenant, decision, `${view.incarnation} ${language} ${request.rawJson}`, conversation && { id: input.conversationId ?? '', version: conversation.version });
       if (decision.freshness === 'fresh' && request.rawJson !== undefined) this.memo.keep(tenant, view, language, request.rawJson, answer);
       sendAnswer(reply, answer);
       return answer;
@@ -64,7 +65,7 @@ export class DecisionController {
   @ApiOperation({ summary: 'Check one call before it is made', description: `Re-decides with the same function, then judges the arguments. Always 200 when the question can be answered. ${LANGUAGE_NOTE}` })
   @ApiBody({ schema: checkSchema(DEFAULT_LIMITS) })
   @ApiOkResponse({ description: 'the verdict', type: CheckAnswerDto, headers: REVISION_HEADERS })
-  @ApiProblems('AGENT_NOT_FOUND', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
+  @ApiProblems('AGENT_NOT_FOUND', 'CONVERSATION_OF_OTHER_AGENT', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   async check(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<CheckAnswer> {
     const { answer } = await this.measured(this.metrics.checkSeconds, tenant, async () => {
       const answered = await this.decisions.check(tenant, this.reader.readCheck(body), languageOf(request));

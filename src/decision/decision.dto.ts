@@ -1,10 +1,13 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { GRANTED_STATES } from '../core/agent-state.js';
 import { CAPABILITIES, KINDS, ROUTING_STRATEGIES } from '../core/catalog.js';
+import { LOADERS } from '../core/expose.js';
 import { ROUTES } from '../core/route.js';
 import { REASONS, STAGES } from '../core/reason.js';
+import { DefinitionDto } from '../platform/http/definition.dto.js';
 import { FieldFaultDto, ProblemDto } from '../platform/http/problem.dto.js';
 import { RuntimeNeedsDto } from '../platform/http/runtime-needs.dto.js';
+import { ToolLoadingDto } from '../platform/http/tool-loading.dto.js';
 import { WarningDto } from '../platform/http/warning.dto.js';
 
 const CODES = Object.keys(REASONS);
@@ -103,17 +106,6 @@ export class RuntimeDiagnosticDto {
   operations!: string | null;
 }
 
-export class DefinitionDto {
-  @ApiProperty({ description: 'the exact name', example: 'mysql_query' })
-  name!: string;
-
-  @ApiProperty({ description: 'what the model reads', example: 'Run one read-only SQL statement.' })
-  description!: string;
-
-  @ApiProperty({ description: 'the JSON Schema of its arguments', type: 'object', additionalProperties: true, example: { type: 'object', properties: { sql: { type: 'string' } }, required: ['sql'] } })
-  inputSchema!: object;
-}
-
 const mapOf = (type: new () => object) => ({ type: 'object', additionalProperties: { $ref: getSchemaPath(type) } }) as const;
 const DIAGNOSTIC = {
   profile: { filesystem: 'none', shell: false, network: true, mainProcess: true, operations: ['local'], workerRoutingStrategy: 'auto' },
@@ -147,7 +139,7 @@ export class DecisionDto {
   @ApiProperty({ description: 'offered on demand', type: [String], example: [] })
   searchableTools!: string[];
 
-  @ApiProperty({ description: 'loaders: there exactly when something is offered on demand', type: [String], example: [] })
+  @ApiProperty({ description: 'loaders: there exactly when something is offered on demand', enum: LOADERS, isArray: true, example: [] })
   loaderTools!: string[];
 
   @ApiPropertyOptional({ description: 'the tools of `toolNames`', type: [DecidedToolDto] })
@@ -171,8 +163,8 @@ export class DecisionDto {
   @ApiPropertyOptional({ description: 'all about running each of `allowedTools`', ...mapOf(RuntimeDiagnosticDto), example: { mysql_query: { ...DIAGNOSTIC, renderer: { key: 'sql-table', binding: 'custom', capabilities: ['table'] }, operations: 'local' } } })
   runtimeDiagnostic?: object;
 
-  @ApiProperty({ description: 'the loading state; null without one', type: 'object', additionalProperties: true, nullable: true, example: null })
-  toolLoading!: object | null;
+  @ApiProperty({ description: 'the state of the conversation; null without a snapshot and without a given one', type: ToolLoadingDto, nullable: true })
+  toolLoading!: ToolLoadingDto | null;
 
   @ApiPropertyOptional({ description: 'what a model is given', type: [DefinitionDto] })
   definitions?: DefinitionDto[];

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { ConversationStates } from '../conversations/conversation-states.js';
 import { languageOf } from '../platform/http/request-context.js';
 import type { Metrics } from '../platform/observability/metrics.js';
 import type { PolicyViews } from '../policy/policy-views.js';
@@ -9,16 +10,17 @@ import { DECIDE_ACCESS } from './decision.access.js';
 export interface FastRoadParts {
   readonly guard: AccessGuard;
   readonly views: PolicyViews;
+  readonly conversations: ConversationStates;
   readonly memo: AnswerMemo;
   readonly metrics: Metrics;
 }
 
 /**
  * Answers a decide request that was answered before from memory, ahead of the framework's own layers. It only ever says
- * what the ordinary road would say: the same guard admits the caller, the view must be fresh, and the answer was made by
- * the ordinary road at this revision. Whatever is missing, the request goes on to that road.
+ * what the ordinary road would say: the same guard admits the caller, the view and the conversation must be fresh, and the
+ * answer was made by the ordinary road at this revision and from this state. Whatever is missing, the request goes on to that road.
  */
-export function openFastRoad(fastify: FastifyInstance, { guard, views, memo, metrics }: FastRoadParts): void {
+export function openFastRoad(fastify: FastifyInstance, { guard, views, conversations, memo, metrics }: FastRoadParts): void {
   fastify.addHook('preHandler', (request, reply, done) => {
     const start = performance.now();
     const answer = request.routeOptions.url === '/v1/decide' ? find(request) : undefined;
@@ -33,7 +35,10 @@ export function openFastRoad(fastify: FastifyInstance, { guard, views, memo, met
   function find(request: FastifyRequest): MemoisedAnswer | undefined {
     if (request.rawJson === undefined || !guard.admitsFromMemory(DECIDE_ACCESS, request) || request.tenant === undefined) return undefined;
     const view = views.hot(request.tenant);
-    return view === null ? undefined : memo.find(request.tenant, view, languageOf(request), request.rawJson);
+    const answer = view === null ? undefined : memo.find(request.tenant, view, languageOf(request), request.rawJson);
+    if (answer === undefined || answer.conversation === null) return answer;
+    const { id, version } = answer.conversation;
+    return conversations.hot(request.tenant, id)?.version === version ? answer : undefined;
   }
 }
 

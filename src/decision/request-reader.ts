@@ -1,5 +1,5 @@
 import { isObject } from '../core/json.js';
-import type { CheckInput, DecideInput } from '../core/request.js';
+import type { CheckInput, DecideInput, TurnInput } from '../core/request.js';
 import type { Limits } from '../platform/config/config.js';
 import { AppError } from '../platform/errors/app-error.js';
 import type { ReadBody } from '../policy/body-reader.js';
@@ -17,8 +17,8 @@ export class RequestReader {
   private readonly batch: ReadBody<{ readonly requests: readonly unknown[] }>;
 
   constructor(private readonly limits: Limits) {
-    this.readDecide = bodyReader(decideSchema(limits));
-    this.readCheck = bodyReader(checkSchema(limits));
+    this.readDecide = ofOneState(bodyReader(decideSchema(limits)));
+    this.readCheck = ofOneState(bodyReader(checkSchema(limits)));
     this.batch = bodyReader(batchSchema(limits));
   }
 
@@ -29,4 +29,15 @@ export class RequestReader {
     }
     return this.batch(body).requests;
   }
+}
+
+/** A conversation keeps its own state: a second one beside it would have to be ignored. */
+function ofOneState<T extends TurnInput>(read: ReadBody<T>): ReadBody<T> {
+  return (body) => {
+    const input = read(body);
+    const isThere = (member: 'toolLoading' | 'discovered'): boolean => (input[member] ?? null) !== null;
+    const stray = (input.conversationId ?? null) === null ? undefined : (['toolLoading', 'discovered'] as const).find(isThere);
+    if (stray === undefined) return input;
+    throw new AppError('INVALID_REQUEST', `\`${stray}\` can not stand beside \`conversationId\``, [{ path: `/${stray}`, message: 'the conversation keeps its own' }]);
+  };
 }

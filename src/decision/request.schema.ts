@@ -1,7 +1,19 @@
 import { INCLUDES, VIEWS } from '../core/request.js';
+import { EXPOSURES } from '../core/settings.js';
 import type { Limits } from '../platform/config/config.js';
 import type { RequestSchema } from '../policy/request.schema.js';
 import { agentId, contextSchema, minRevision, names, nullable } from '../policy/request.schema.js';
+
+/** What decide, check and search say alike of the turn and its conversation. */
+const turn = (limits: Limits): Readonly<Record<string, RequestSchema>> => ({
+  agentId,
+  context: contextSchema(limits),
+  conversationId: nullable('string', { description: 'the conversation of this turn; one without a snapshot counts as none', example: null }),
+  toolLoading: { description: 'the state of a conversation that the runtime holds itself, as in its metadata (`enabled`, `deferred_set`, `initial_exposed`, `loaded`); whatever is damaged in it defers nothing', example: null },
+  exposure: { enum: [...EXPOSURES, null], description: 'how tools are offered: `all` at once; `deferred` without those that are still to be loaded; `search` with those alone that are listed, loaded or found. Absent: `deferred` with a snapshot or `toolLoading`, else the tenant’s setting', example: null },
+  discovered: names(limits, { description: 'found by searches before; not with `conversationId`, which keeps its own', example: null }),
+  minRevision,
+});
 
 export const decideSchema = (limits: Limits): RequestSchema => ({
   type: 'object',
@@ -9,13 +21,10 @@ export const decideSchema = (limits: Limits): RequestSchema => ({
   required: ['agentId'],
   example: { agentId: 'researcher', context: { scene: 'chat' }, include: ['tools', 'reasons', 'routes'] },
   properties: {
-    agentId,
-    context: contextSchema(limits),
-    exposure: { enum: ['all', null], description: 'how tools are offered; this version knows `all`: every one at once', example: 'all' },
+    ...turn(limits),
     view: { enum: [...VIEWS, null], description: '`intent` keeps what takes part in intent recognition', example: 'all' },
     select: names(limits, { description: 'narrows to these names; `[]` to none', example: null }),
     include: nullable('array', { items: { enum: INCLUDES }, description: 'parts of the answer; absent = all but diagnostics and definitions', example: ['tools', 'reasons', 'routes'] }),
-    minRevision,
   },
 });
 
@@ -36,11 +45,8 @@ export const checkSchema = (limits: Limits): RequestSchema => ({
   required: ['agentId', 'toolName'],
   example: { agentId: 'researcher', toolName: 'web_search', arguments: { query: 'tool policy' } },
   properties: {
-    agentId,
-    toolName: { type: 'string', description: 'the exact name of the tool that is about to be called', example: 'mysql_query' },
+    ...turn(limits),
+    toolName: { type: 'string', description: 'the exact name of the tool, or the loader, that is about to be called', example: 'mysql_query' },
     arguments: { description: 'the arguments of the call, judged by the tool’s own schema; absent = only the permission is asked', example: { sql: 'select 1' } },
-    context: contextSchema(limits),
-    exposure: { enum: ['all', null], description: 'as in decide', example: 'all' },
-    minRevision,
   },
 });

@@ -4,7 +4,7 @@ import { UNNARROWED, subjectOf } from '../core/pipeline.js';
 import type { PolicyAgent, PolicyView } from '../core/policy-view.js';
 import type { DecideContext } from '../core/request.js';
 import { Engines } from '../engines/engines.js';
-import { AppError } from '../platform/errors/app-error.js';
+import { AppError, agentNotFound } from '../platform/errors/app-error.js';
 
 /** For whom it is decided, by the names that a request gives. */
 @Injectable()
@@ -14,7 +14,7 @@ export class Subjects {
   /** An agent that does not exist is `AGENT_NOT_FOUND`, a parent that does not `UNKNOWN_PARENT`. */
   of(view: PolicyView, agentId: string, context: DecideContext, narrowing: Narrowing = UNNARROWED): Subject {
     const agent = view.agents.get(agentId);
-    if (agent === undefined) throw new AppError('AGENT_NOT_FOUND', `there is no agent \`${agentId}\``);
+    if (agent === undefined) throw agentNotFound(agentId);
     return subjectOf({ view, agent, parent: parentOf(view, context), context, narrowing, evaluate: this.engines.evaluateCondition });
   }
 }

@@ -225,3 +225,22 @@ export class ToolQueryDto extends PageQueryDto {
   @OneOf(['available', 'unavailable'])
   availability?: string;
 }
+
+export class LoadingGroupDto {
+  @ApiProperty({ description: 'the key of the category', example: 'workflow' })
+  key!: string;
+
+  @ApiProperty({ description: 'its name for people', example: 'Workflows' })
+  label!: string;
+
+  @ApiProperty({ description: 'when a model should load from it', example: 'run or inspect a workflow' })
+  whenToUse!: string;
+
+  @ApiProperty({ description: 'by (effective `sort`, `name`), available or not', type: [String], example: ['list_workflows'] })
+  tools!: string[];
+}
+
+export class LoadingRegistryDto {
+  @ApiProperty({ description: 'the categories that have tools, by (`sort`, `key`)', type: [LoadingGroupDto] })
+  items!: LoadingGroupDto[];
+}

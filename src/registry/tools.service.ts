@@ -3,6 +3,7 @@ import { compactOverride } from '../core/agent-document.js';
 import type { CatalogTool, Governance, ToolRecord } from '../core/catalog.js';
 import { catalogTool } from '../core/catalog.js';
 import { equalJson, mergePatch } from '../core/json.js';
+import type { LoadingGroup } from '../core/loading-registry.js';
 import { isLongerThan } from '../core/text.js';
 import type { ToolFilter, ToolsetCount } from '../core/tool-list.js';
 import { filterTools, toolsetsOf } from '../core/tool-list.js';
@@ -41,6 +42,10 @@ export class ToolsService {
 
   async toolsets(tenant: TenantId): Promise<readonly ToolsetCount[]> {
     return toolsetsOf((await this.views.fresh(tenant)).tools);
+  }
+
+  async loadingRegistry(tenant: TenantId): Promise<readonly LoadingGroup[]> {
+    return (await this.views.fresh(tenant)).loadingGroups;
   }
 
   async patch(tenant: TenantId, name: string, ifMatch: string | undefined, patch: GovernancePatch): Promise<Committed<CatalogTool>> {

@@ -100,6 +100,9 @@ export class SettingsDto {
 
   @ApiProperty({ description: 'the words that an intent may delegate to; null = any', type: [String], nullable: true, example: ['read', 'final'] })
   intentDelegates!: string[] | null;
+
+  @ApiProperty({ description: 'days that a conversation which nobody uses is kept', type: 'integer', example: 30 })
+  conversationRetentionDays!: number;
 }
 
 /** A merge patch: absent leaves, null takes the default back. */
@@ -133,4 +136,9 @@ export class SettingsPatchDto {
   @Optional()
   @Texts()
   intentDelegates?: string[] | null;
+
+  @ApiPropertyOptional({ description: 'days that a conversation which nobody uses is kept: 1 to 3,650', type: 'integer', nullable: true, example: 30 })
+  @Optional()
+  @WholeNumber(1, 3_650)
+  conversationRetentionDays?: number | null;
 }

@@ -4,8 +4,11 @@ import { normaliseDocument } from '../../src/core/agent-document.js';
 import type { ToolRecord } from '../../src/core/catalog.js';
 import { CAPABILITIES, FILESYSTEMS, ROLES, ROUTING_STRATEGIES, STATUSES, VISIBILITIES } from '../../src/core/catalog.js';
 import { readDeclaration } from '../../src/core/declaration-reader.js';
+import type { Offering, OfferingAsked } from '../../src/core/expose.js';
+import { offeringOf } from '../../src/core/expose.js';
 import type { JsonObject } from '../../src/core/json.js';
 import { unique } from '../../src/core/json.js';
+import type { LoadingState } from '../../src/core/loading-state.js';
 import type { Narrowing, Subject } from '../../src/core/pipeline.js';
 import { subjectOf } from '../../src/core/pipeline.js';
 import type { PolicyView } from '../../src/core/policy-view.js';
@@ -13,7 +16,7 @@ import { applyDelta } from '../../src/core/policy-view.js';
 import type { ContextInput } from '../../src/core/request.js';
 import { VIEWS, readContext } from '../../src/core/request.js';
 import type { Settings } from '../../src/core/settings.js';
-import { DEFAULT_SETTINGS } from '../../src/core/settings.js';
+import { DEFAULT_SETTINGS, EXPOSURES } from '../../src/core/settings.js';
 import { evaluateCondition } from '../../src/engines/cel-condition.engine.js';
 
 /** Few names, some of them awkward, so that lists and catalogs meet often. */
@@ -40,6 +43,7 @@ const entry = (name: string, conditions: boolean): fc.Arbitrary<JsonObject> =>
     promptHint: fc.constantFrom(null, ' ', 'mind this'),
     scenes: fc.constantFrom(null, null, [], ['chat'], SCENES),
     active: conditional(conditions),
+    loadingCategory: fc.constantFrom(null, 'one', 'two'),
     requiresSkillEntry: fc.constantFrom(null, null, 'compute'),
     intent: fc.option(fc.record({ when: conditional(conditions) }), { freq: 2 }),
     runtime: fc.record({ filesystem: fc.constantFrom('none' as const, ...FILESYSTEMS), shell: fc.boolean(), network: fc.boolean(), mainProcess: fc.boolean() }),
@@ -69,7 +73,13 @@ export const document: fc.Arbitrary<AgentDocument> = fc.record({
   skills: fc.constantFrom([], [{ name: 'report', entry: 'compute' }]),
 }).map((input) => normaliseDocument('main', input));
 
-export const settings: fc.Arbitrary<Settings> = fc.record({ maxSubagentDepth: fc.integer({ min: 0, max: 3 }), childWithinParent: fc.boolean() }).map((some) => ({ ...DEFAULT_SETTINGS, ...some }));
+export const settings: fc.Arbitrary<Settings> = fc.record({
+  maxSubagentDepth: fc.integer({ min: 0, max: 3 }),
+  childWithinParent: fc.boolean(),
+  defaultExposure: fc.constantFrom(...EXPOSURES),
+  alwaysInitial: fc.uniqueArray(fc.constantFrom(...NAMES, 'ghost'), { maxLength: 4 }),
+  mainAgentInitialSubagents: fc.subarray(AGENTS),
+}).map((some) => ({ ...DEFAULT_SETTINGS, ...some }));
 
 export const context: fc.Arbitrary<ContextInput> = fc.record({
   scene: fc.constantFrom(null, ...SCENES),
@@ -87,6 +97,22 @@ export const context: fc.Arbitrary<ContextInput> = fc.record({
 
 export const narrowing: fc.Arbitrary<Narrowing> = fc.record({ view: fc.constantFrom(...VIEWS, 'all' as const), select: fc.option(fc.uniqueArray(fc.constantFrom(...NAMES, 'ghost')), { freq: 2 }) });
 
+const anyNames = fc.array(fc.constantFrom(...NAMES, 'ghost', '', 'load_tools'), { maxLength: 8 });
+const heldList = fc.oneof(anyNames, fc.array(fc.oneof(fc.constantFrom(...NAMES), fc.jsonValue())), fc.jsonValue());
+
+/** A state as a runtime holds it, whole or damaged. */
+export const heldState: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constant(null),
+  fc.record({ enabled: fc.oneof(fc.constant(true), fc.constant(true), fc.jsonValue()), deferred_set: heldList, loaded: heldList, initial_exposed: heldList, pending: heldList, other: fc.jsonValue() }, { requiredKeys: [] }),
+  fc.jsonValue(),
+);
+
+export const asked: fc.Arbitrary<OfferingAsked> = fc.record({ exposure: fc.constantFrom(null, ...EXPOSURES), toolLoading: heldState, discovered: anyNames });
+
+/** A snapshot as it may have become: of a catalog that has changed since. */
+export const snapshot: fc.Arbitrary<LoadingState> = fc.record({ deferredSet: names, discovered: names, enabled: fc.constant(true) }).chain((state) =>
+  fc.subarray(state.deferredSet).map((loaded) => ({ ...state, loaded, initialExposed: ['load_tools'], discovered: state.discovered.filter((name) => !state.deferredSet.includes(name)) })));
+
 /** Everything that enters one decision. */
 export interface Situation {
   readonly records: readonly ToolRecord[];
@@ -95,15 +121,19 @@ export interface Situation {
   readonly settings: Settings;
   readonly context: ContextInput;
   readonly narrowing: Narrowing;
+  readonly asked: OfferingAsked;
+  readonly snapshot: LoadingState | null;
+  /** How many definitions the provider takes. */
+  readonly limit: number | null;
 }
 
 export const situation = ({ conditions = true } = {}): fc.Arbitrary<Situation> =>
-  fc.record({ records: catalog(conditions), document, parent: document, settings, context, narrowing });
+  fc.record({ records: catalog(conditions), document, parent: document, settings, context, narrowing, asked, snapshot: fc.option(snapshot, { freq: 1 }), limit: fc.option(fc.integer({ min: 2, max: 6 }), { freq: 1 }) });
 
 export function viewOf({ records, document: own, parent, settings: chosen }: Situation): PolicyView {
   const agent = (agentId: string, saved: AgentDocument) => ({ agentId, document: saved, origin: 'native' as const, legacy: null, revision: 1, updatedAt: '' });
   const agents = [agent('main', own), agent('parent', parent), agent('other', own), agent('child', own)];
-  return applyDelta(null, { incarnation: 'i', revision: 1, settings: chosen, settingsRevision: 0, complete: true, tools: records, categories: [], agents });
+  return applyDelta(null, { incarnation: 'i', revision: 1, settings: chosen, settingsRevision: 0, complete: true, tools: records, categories: ['one', 'two'].map((key, sort) => ({ source: 'runtime', key, label: key, whenToUse: `for ${key}`, sort })), agents });
 }
 
 export function subjectIn(given: Situation): Subject {
@@ -115,3 +145,5 @@ export function subjectIn(given: Situation): Subject {
   const { view: shows, select } = given.narrowing;
   return subjectOf({ view, agent, parent, context: read, narrowing: { view: shows, select: select && unique(select) }, evaluate: evaluateCondition });
 }
+
+export const offeringIn = (given: Situation): Offering => offeringOf(given.asked, given.snapshot, viewOf(given), given.limit);

@@ -5,16 +5,17 @@ import { isInternal } from '../../src/core/catalog.js';
 import { check } from '../../src/core/check.js';
 import { decide } from '../../src/core/decide.js';
 import type { Decision } from '../../src/core/decision.js';
+import { LOADERS } from '../../src/core/expose.js';
 import { own } from '../../src/core/json.js';
 import { INCLUDES } from '../../src/core/request.js';
-import { NAMES, situation, subjectIn, viewOf } from './arbitraries.js';
+import { NAMES, offeringIn, situation, subjectIn, viewOf } from './arbitraries.js';
 import type { Situation } from './arbitraries.js';
 
 const RUNS = { numRuns: 2_000 };
 const EVERYTHING = new Set(INCLUDES);
 const FIT = () => [];
 
-const decided = (given: Situation): Decision => decide(subjectIn(given), EVERYTHING, 'en');
+const decided = (given: Situation): Decision => decide(subjectIn(given), offeringIn(given), EVERYTHING, 'en');
 const offered = (given: Situation): readonly string[] => decided(given).toolNames;
 const changed = (given: Situation, part: Partial<AgentDocument>): Situation => ({ ...given, document: { ...given.document, ...part } });
 
@@ -118,14 +119,15 @@ describe('INVARIANT (one reason)', () => {
 });
 
 describe('INVARIANT (decide and check agree)', () => {
-  it('check says of every tool, known or not, what decide says', () => {
+  it('check says of every tool and loader, known or not, what decide says, in a conversation or without', () => {
     fc.assert(fc.property(situation(), (given) => {
       const open = { ...given, narrowing: { view: 'all' as const, select: null } };
-      const { toolNames, disabledReasons = {}, toolRuntimeRoutes = {} } = decided(open);
-      for (const toolName of [...NAMES, 'ghost']) {
-        const answer = check(subjectIn(open), { toolName }, FIT, 'en');
-        expect(answer.allowed).toBe(toolNames.includes(toolName));
-        expect(answer.code).toBe(answer.allowed ? 'OK' : (own(disabledReasons, toolName)?.code ?? 'UNKNOWN_TOOL'));
+      const { initialTools, searchableTools, loaderTools, disabledReasons = {}, toolRuntimeRoutes = {} } = decided(open);
+      const refusal = (name: string): string => (searchableTools.includes(name) ? 'TOOL_NOT_LOADED' : (own(disabledReasons, name)?.code ?? 'UNKNOWN_TOOL'));
+      for (const toolName of [...NAMES, ...LOADERS, 'ghost', 'tool_request']) {
+        const answer = check(subjectIn(open), { toolName, offering: offeringIn(open) }, FIT, 'en');
+        expect({ toolName, allowed: answer.allowed }).toEqual({ toolName, allowed: [...initialTools, ...loaderTools].includes(toolName) });
+        expect({ toolName, code: answer.code }).toEqual({ toolName, code: answer.allowed ? 'OK' : refusal(toolName) });
         expect(answer.route).toEqual(own(toolRuntimeRoutes, toolName) ?? null);
       }
     }), RUNS);

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 type Json = Record<string, unknown>;
 
 /** What one step does; exactly one of these, beside `want`. */
-const ACTIONS = ['sync', 'put', 'patch', 'deleteAgent', 'import', 'governance', 'deleteTool', 'settings', 'decide', 'check'] as const;
+const ACTIONS = ['sync', 'put', 'patch', 'deleteAgent', 'import', 'governance', 'deleteTool', 'settings', 'decide', 'check', 'converse', 'conversation', 'endConversation', 'load', 'compress', 'registry'] as const;
 export type ActionName = (typeof ACTIONS)[number];
 
 export interface Step {
@@ -28,6 +28,9 @@ const MAX_LINES = 60;
 
 /** The agent that a case means where it names none. */
 export const DEFAULT_AGENT = 'agent';
+
+/** The conversation that a step about one means where it names none. */
+export const DEFAULT_CONVERSATION = 'c';
 
 function reject(file: string, problem: string): never {
   throw new Error(`case ${file}: ${problem}`);

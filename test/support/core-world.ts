@@ -1,7 +1,11 @@
 import { AgentsService } from '../../src/agents/agents.service.js';
 import type { DocumentInput } from '../../src/agents/agent-writer.js';
 import { DecisionService } from '../../src/decision/decision.service.js';
-import type { CheckInput } from '../../src/core/request.js';
+import { ConversationReader } from '../../src/conversations/conversation-reader.js';
+import { ConversationStates } from '../../src/conversations/conversation-states.js';
+import { shownConversation } from '../../src/conversations/conversations.controller.js';
+import { ConversationsService } from '../../src/conversations/conversations.service.js';
+import { RequestReader } from '../../src/decision/request-reader.js';
 import { LibraryEngines } from '../../src/engines/library-engines.js';
 import { DEFAULT_LIMITS } from '../../src/platform/config/config.js';
 import { AppError } from '../../src/platform/errors/app-error.js';
@@ -15,7 +19,7 @@ import type { GovernancePatch } from '../../src/registry/tools.service.js';
 import { ToolsService } from '../../src/registry/tools.service.js';
 import { SettingsService } from '../../src/tenancy/settings.service.js';
 import type { SyncRequest } from '../../src/core/sync-plan.js';
-import { DEFAULT_AGENT } from './case-file.js';
+import { DEFAULT_AGENT, DEFAULT_CONVERSATION } from './case-file.js';
 import type { Step } from './case-file.js';
 import type { World } from './case-runner.js';
 import { MemoryWorld } from './memory-world.js';
@@ -34,7 +38,12 @@ export class CoreWorld implements World {
   private readonly tools = new ToolsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly agents = new AgentsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly settings = new SettingsService(this.memory.governance, this.views);
-  private readonly decisions = new DecisionService(this.views, new Subjects(this.engines), this.engines);
+  private readonly subjects = new Subjects(this.engines);
+  private readonly states = new ConversationStates(this.memory.conversations, 30_000);
+  private readonly conversations = new ConversationsService(this.memory.conversations, this.states, this.views, this.subjects);
+  private readonly decisions = new DecisionService(this.views, this.states, this.subjects, this.engines);
+  private readonly reader = new RequestReader(DEFAULT_LIMITS);
+  private readonly conversationReader = new ConversationReader(DEFAULT_LIMITS);
 
   private constructor() {
     this.memory.governance.onCommit((tenant) => this.views.noteCommit(tenant));
@@ -50,7 +59,7 @@ export class CoreWorld implements World {
     try {
       return await this.run(step);
     } catch (error) {
-      if (error instanceof AppError) return { error: error.code, detail: error.detail };
+      if (error instanceof AppError) return { error: error.code, detail: error.detail, ...(error.pending && { pending: error.pending }) };
       throw error;
     }
   }
@@ -97,9 +106,34 @@ export class CoreWorld implements World {
         return { ...result.settings, revision };
       }
       case 'decide':
-        return { ...(await this.decisions.decide(TENANT, { agentId, ...body }, 'en')).decision };
+        return { ...(await this.decisions.decide(TENANT, this.reader.readDecide({ agentId, ...body }), 'en')).decision };
       case 'check':
-        return { ...(await this.decisions.check(TENANT, { agentId, ...body } as CheckInput, 'en')) };
+        return { ...(await this.decisions.check(TENANT, this.reader.readCheck({ agentId, ...body }), 'en')) };
+      case 'registry':
+        return { items: await this.tools.loadingRegistry(TENANT) };
+      default:
+        return this.inConversation(action, agentId, input);
+    }
+  }
+
+  private async inConversation(action: Step['action'], agentId: string, input: Json): Promise<Json> {
+    const { conversationId = DEFAULT_CONVERSATION, ...body } = input as { conversationId?: string };
+    switch (action) {
+      case 'converse': {
+        const { created, ...shown } = await this.conversations.create(TENANT, conversationId, this.conversationReader.readCreate({ agentId, ...body }));
+        return { created, ...shownConversation(shown) };
+      }
+      case 'conversation':
+        return shownConversation(await this.conversations.get(TENANT, conversationId));
+      case 'load':
+        return { ...(await this.conversations.load(TENANT, conversationId, this.conversationReader.readLoad(body))) };
+      case 'compress':
+        return { ...(await this.conversations.compress(TENANT, conversationId)) };
+      case 'endConversation':
+        await this.conversations.delete(TENANT, conversationId);
+        return {};
+      default:
+        throw new Error(`no action ${action}`);
     }
   }
 

@@ -1,4 +1,4 @@
-import { DEFAULT_AGENT } from './case-file.js';
+import { DEFAULT_AGENT, DEFAULT_CONVERSATION } from './case-file.js';
 import type { Step } from './case-file.js';
 import type { World } from './case-runner.js';
 import type { Answer, Caller, TestService } from './test-service.js';
@@ -18,8 +18,8 @@ export class HttpWorld implements World {
 
   async do(step: Step): Promise<Json> {
     const { status, body, headers } = await this.send(step);
-    if (status >= 400) return { error: body.code, detail: body.detail };
-    return { ...(body as Json | null), ...(headers['x-toolcrib-revision'] && { revision: Number(headers['x-toolcrib-revision']) }) };
+    if (status >= 400) return { error: body.code, detail: body.detail, ...(body['pending'] && { pending: body['pending'] }) };
+    return { ...(body as Json | null), ...(step.action === 'converse' && { created: status === 201 }), ...(headers['x-toolcrib-revision'] && { revision: Number(headers['x-toolcrib-revision']) }) };
   }
 
   private send({ action, input }: Step): Promise<Answer> {
@@ -46,6 +46,29 @@ export class HttpWorld implements World {
         return this.caller.post('/v1/decide', { agentId, ...body });
       case 'check':
         return this.caller.post('/v1/check', { agentId, ...body });
+      case 'registry':
+        return this.caller.get('/v1/loading-registry');
+      default:
+        return this.inConversation(action, agentId, input);
+    }
+  }
+
+  private inConversation(action: Step['action'], agentId: string, input: Json): Promise<Answer> {
+    const { conversationId = DEFAULT_CONVERSATION, ...body } = input as { conversationId?: string };
+    const path = `/v1/conversations/${seg(conversationId)}/tool-loading`;
+    switch (action) {
+      case 'converse':
+        return this.caller.send('put', path, { agentId, ...body });
+      case 'conversation':
+        return this.caller.get(path);
+      case 'load':
+        return this.caller.post(`${path}/load`, body);
+      case 'compress':
+        return this.caller.post(`${path}/compression`, undefined);
+      case 'endConversation':
+        return this.caller.send('delete', path);
+      default:
+        throw new Error(`no action ${action}`);
     }
   }
 

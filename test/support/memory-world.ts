@@ -15,6 +15,8 @@ import type { KeyRecord } from '../../src/tenancy/key.store.js';
 import { KeyStore } from '../../src/tenancy/key.store.js';
 import type { TenantRecord } from '../../src/tenancy/tenant.store.js';
 import { TenantStore } from '../../src/tenancy/tenant.store.js';
+import type { KeptConversation } from './memory-conversation.store.js';
+import { MemoryConversationStore } from './memory-conversation.store.js';
 
 /** One tenant's rows. Every record is immutable, so a copy of the maps is a snapshot. */
 interface TenantState {
@@ -28,6 +30,8 @@ interface TenantState {
   categories: LoadingCategory[];
   agents: Map<string, AgentRecord>;
   keys: Map<string, KeyRecord>;
+  /** Not governance: one map for all copies. */
+  readonly conversations: Map<string, KeptConversation>;
 }
 
 const copyOf = (state: TenantState): TenantState => ({
@@ -49,6 +53,7 @@ export class MemoryWorld {
   readonly policy = new MemoryPolicyLoader(this);
   readonly tenantStore = new MemoryTenantStore(this);
   readonly keyStore = new MemoryKeyStore(this);
+  readonly conversations = new MemoryConversationStore(this);
 
   of(tenant: TenantId): TenantState {
     const state = this.tenants.get(tenant);
@@ -71,6 +76,7 @@ class MemoryGovernanceStore extends GovernanceStore {
       const revision = state.revision;
       const result = await work(new MemoryGovernanceUnit(state));
       if (this.world.tenants.has(tenant)) this.world.tenants.set(tenant, state);
+      for (const [id, { conversation }] of state.conversations) if (!state.agents.has(conversation.agentId)) state.conversations.delete(id);
       return { result, revision: state.revision, changed: state.revision !== revision };
     });
     this.queues.set(tenant, run.catch(() => undefined));
@@ -194,7 +200,7 @@ class MemoryTenantStore extends TenantStore {
     const createdAt = new Date();
     this.world.tenants.set(tenantId, {
       incarnation: randomUUID(), name, createdAt, revision: 0, deletedRevision: 0, settings: { settings: DEFAULT_SETTINGS, revision: 0 },
-      tools: new Map(), categories: [], agents: new Map(), keys: new Map(),
+      tools: new Map(), categories: [], agents: new Map(), keys: new Map(), conversations: new Map(),
     });
     return { tenantId, name, createdAt };
   }

@@ -12,15 +12,19 @@ export const ERRORS = {
   KEY_NOT_FOUND: { status: 404, title: 'there is no such key' },
   TOOL_NOT_FOUND: { status: 404, title: 'there is no such tool' },
   AGENT_NOT_FOUND: { status: 404, title: 'there is no such agent' },
+  CONVERSATION_NOT_FOUND: { status: 404, title: 'there is no such conversation' },
   TENANT_EXISTS: { status: 409, title: 'the tenant exists already' },
   TOOL_AVAILABLE: { status: 409, title: 'the tool is still declared by its source' },
   CONFIRM_REMOVALS: { status: 409, title: 'the sync would remove too much' },
   UNKNOWN_TOOLSET: { status: 409, title: 'a toolset is not known' },
+  CONVERSATION_EXISTS: { status: 409, title: 'the conversation was created otherwise' },
+  CONVERSATION_OF_OTHER_AGENT: { status: 409, title: 'the conversation belongs to another agent' },
   PRECONDITION_FAILED: { status: 412, title: 'the thing has changed since it was read' },
   BODY_TOO_LARGE: { status: 413, title: 'the body is too large' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, title: 'the body must be application/json' },
   INVALID_REQUEST: { status: 422, title: 'the body is not what the schema says' },
   LIMIT_EXCEEDED: { status: 422, title: 'a limit is exceeded' },
+  NOTHING_LOADED: { status: 422, title: 'none of the names can be loaded' },
   UNKNOWN_PARENT: { status: 422, title: 'the parent agent is not known' },
   IF_MATCH_REQUIRED: { status: 428, title: 'If-Match is missing' },
   INTERNAL: { status: 500, title: 'something went wrong' },
@@ -43,6 +47,8 @@ export class AppError extends Error {
     readonly code: ErrorCode,
     readonly detail: string,
     readonly errors?: readonly FieldFault[],
+    /** Of `NOTHING_LOADED`: what can be loaded instead. */
+    readonly pending?: readonly string[],
   ) {
     super(`${code}: ${detail}`);
   }
@@ -50,3 +56,7 @@ export class AppError extends Error {
 
 /** One sentence wherever a tenant is not found, so that none tells more than another. */
 export const tenantNotFound = (): AppError => new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+
+export const agentNotFound = (agentId: string): AppError => new AppError('AGENT_NOT_FOUND', `there is no agent \`${agentId}\``);
+
+export const conversationNotFound = (): AppError => new AppError('CONVERSATION_NOT_FOUND', 'there is no such conversation');

@@ -10,6 +10,7 @@ export interface Problem {
   readonly code: ErrorCode;
   readonly requestId: string;
   readonly errors?: readonly FieldFault[];
+  readonly pending?: readonly string[];
 }
 
 /** More would help nobody, and a hostile body has as many as it likes. */
@@ -17,9 +18,9 @@ const MAX_FAULTS = 100;
 
 export const problemType = (code: ErrorCode): string => `urn:toolcrib:error:${code.toLowerCase().replaceAll('_', '-')}`;
 
-export function problemOf({ code, detail, errors }: AppError, requestId: string): Problem {
+export function problemOf({ code, detail, errors, pending }: AppError, requestId: string): Problem {
   const { status, title } = ERRORS[code];
-  return { type: problemType(code), title, status, detail, code, requestId, ...(errors && { errors: errors.slice(0, MAX_FAULTS) }) };
+  return { type: problemType(code), title, status, detail, code, requestId, ...(errors && { errors: errors.slice(0, MAX_FAULTS) }), ...(pending && { pending }) };
 }
 
 /** SQLSTATEs, Prisma's codes and kinds, and the system's. */

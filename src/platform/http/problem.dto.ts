@@ -31,4 +31,7 @@ export class ProblemDto {
 
   @ApiPropertyOptional({ description: 'every fault of the body, where it has some', type: [FieldFaultDto] })
   errors?: FieldFaultDto[];
+
+  @ApiPropertyOptional({ description: 'of `NOTHING_LOADED`: what can be loaded', type: [String], example: ['list_workflows'] })
+  pending?: string[];
 }

@@ -1,0 +1,99 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { decide, offeredTools } from '../../src/core/decide.js';
+import { isObject } from '../../src/core/json.js';
+import { compress, loadTools, loadableOf, mark } from '../../src/core/load-tools.js';
+import { pendingOf, readToolLoading, toolLoadingOf } from '../../src/core/loading-state.js';
+import { readConversationRequest, snapshotOf } from '../../src/core/snapshot.js';
+import { AGENTS, NAMES, heldState, offeringIn, situation, snapshot, subjectIn, viewOf } from './arbitraries.js';
+
+const RUNS = { numRuns: 2_000 };
+const NOTHING = new Set<never>();
+
+describe('INVARIANT (damage hides nothing)', () => {
+  it('a state of the runtime’s own defers only what it well defers, whatever stands in it', () => {
+    fc.assert(fc.property(situation(), heldState, (given, toolLoading) => {
+      const asking = { ...given, snapshot: null, limit: null, asked: { exposure: null, toolLoading, discovered: [] } };
+      const { toolNames, initialTools, searchableTools, toolLoading: answered } = decide(subjectIn(asking), offeringIn(asking), NOTHING, 'en');
+      if (toolLoading === null) return;
+      const held = isObject(toolLoading) && toolLoading['enabled'] === true ? toolLoading : {};
+      const deferred = Array.isArray(held['deferred_set']) ? held['deferred_set'] : [];
+      const loaded = Array.isArray(held['loaded']) ? held['loaded'] : [];
+      const { deferrable } = viewOf(asking);
+      const hidden = toolNames.filter((name) => deferred.includes(name) && !loaded.includes(name) && deferrable.has(name));
+      expect(searchableTools).toEqual(hidden);
+      expect(initialTools).toEqual(toolNames.filter((name) => !hidden.includes(name)));
+      expect(answered?.enabled).toBe(isObject(toolLoading) && toolLoading['enabled'] === true);
+      expect(answered?.pending).toEqual(answered?.deferredSet.filter((name) => !answered.loaded.includes(name)));
+    }), RUNS);
+  });
+
+  it('what is read out of a state reads the same again', () => {
+    fc.assert(fc.property(situation(), heldState, (given, held) => {
+      const view = viewOf(given);
+      const state = readToolLoading(held, [], view);
+      const again = readToolLoading({ enabled: state.enabled, deferred_set: state.deferredSet, initial_exposed: state.initialExposed, loaded: state.loaded }, [], view);
+      expect(again).toEqual(state);
+    }), RUNS);
+  });
+});
+
+describe('INVARIANT (no leak)', () => {
+  it('of names that were not deferred here nothing is told but what the agent has', () => {
+    fc.assert(fc.property(situation(), snapshot, fc.uniqueArray(fc.constantFrom(...NAMES, 'ghost', 'load_tools')), (given, state, names) => {
+      const offered = new Map(offeredTools(subjectIn(given)).map((tool) => [tool.name, tool]));
+      const { results, state: after } = loadTools(names, state, { offered, overflowed: new Set() });
+      expect(results.map(({ name }) => name)).toEqual(names);
+      for (const { name, status } of results) {
+        if (!state.deferredSet.includes(name) && !offered.has(name)) expect({ name, status }).toEqual({ name, status: 'unknown' });
+        expect({ name, isTheirs: offered.has(name) }).toEqual({ name, isTheirs: ['loaded', 'already_loaded', 'not_deferred'].includes(status) });
+      }
+      expect(after.loaded.filter((name) => !state.loaded.includes(name)).every((name) => offered.has(name))).toBe(true);
+    }), RUNS);
+  });
+});
+
+describe('a conversation', () => {
+  it('offers at once what was loaded, if it is the agent’s at all, and leaves no dead end', () => {
+    fc.assert(fc.property(situation(), snapshot, (given, before) => {
+      const subject = subjectIn(given);
+      const offered = new Map(offeredTools(subject).map((tool) => [tool.name, tool]));
+      const wanted = loadableOf(before, offered);
+      const { state } = loadTools(wanted, before, { offered, overflowed: new Set() });
+      const asking = { ...given, snapshot: state, limit: null, asked: { exposure: 'deferred' as const, toolLoading: null, discovered: [] } };
+      const { initialTools, searchableTools, loaderTools } = decide(subject, offeringIn(asking), NOTHING, 'en');
+      expect(wanted.every((name) => initialTools.includes(name))).toBe(true);
+      expect({ searchableTools, loaderTools }).toEqual({ searchableTools: [], loaderTools: [] });
+      const { state: compressed, previouslyLoaded } = compress(state);
+      expect(previouslyLoaded).toEqual([...state.loaded, ...state.discovered]);
+      expect(loadableOf(compressed, offered)).toEqual(before.deferredSet.filter((name) => offered.has(name)));
+    }), RUNS);
+  });
+
+  it('marks each found name once: as loaded where it was deferred, else as discovered', () => {
+    fc.assert(fc.property(snapshot, fc.array(fc.constantFrom(...NAMES)), (state, found) => {
+      const marked = mark(mark(state, [...new Set(found)]), [...new Set(found)]);
+      expect(new Set(marked.loaded).size).toBe(marked.loaded.length);
+      expect(new Set(marked.discovered).size).toBe(marked.discovered.length);
+      expect(marked.loaded.every((name) => state.deferredSet.includes(name))).toBe(true);
+      expect(found.every((name) => [...marked.loaded, ...marked.discovered].includes(name))).toBe(true);
+      expect(pendingOf(marked)).toEqual(state.deferredSet.filter((name) => !marked.loaded.includes(name)));
+    }), RUNS);
+  });
+
+  it('begins without an error whatever the preferences are, and pins only what can be deferred', () => {
+    const preferences = fc.oneof(fc.jsonValue(), fc.record({ toolLoadingEnabled: fc.oneof(fc.constant(true), fc.jsonValue()), toolLoadingDeferred: fc.oneof(fc.array(fc.constantFrom(...NAMES, 'ghost')), fc.jsonValue()) }, { requiredKeys: [] }));
+    const built = fc.option(fc.array(fc.constantFrom(...NAMES, ' ', '')));
+    fc.assert(fc.property(situation(), preferences, built, fc.option(fc.boolean()), fc.constantFrom(...AGENTS), (given, chosen, builtToolNames, multiAgentMode, agentId) => {
+      const view = viewOf(given);
+      const request = readConversationRequest({ agentId, preferences: chosen, builtToolNames, multiAgentMode });
+      const toolNames = offeredTools(subjectIn(given)).map(({ name }) => name);
+      const { state, catalogText } = snapshotOf(request, toolNames, view);
+      expect(state.deferredSet.every((name) => view.deferrable.has(name) && !given.settings.alwaysInitial.includes(name))).toBe(true);
+      expect(state.initialExposed.filter((name) => state.deferredSet.includes(name) || name.trim() === '')).toEqual([]);
+      expect(state.initialExposed.includes('load_tools')).toBe(state.deferredSet.length > 0);
+      expect(toolLoadingOf(state, view).staleReferences.every((name) => !toolNames.includes(name))).toBe(true);
+      expect(catalogText === '' ? 0 : catalogText.split('\n').length).toBe(view.loadingGroups.filter(({ tools }) => tools.some((name) => state.deferredSet.includes(name) && toolNames.includes(name))).length);
+    }), RUNS);
+  });
+});
