@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { Change, Conversation } from './conversation.store.js';
-import { ConversationStore } from './conversation.store.js';
+import type { ConversationStore } from './conversation.store.js';
 
 const FRESH_MS = 200;
 

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 
-const FEATURES = ['tenancy', 'registry', 'agents', 'decision'];
+const FEATURES = ['tenancy', 'registry', 'agents', 'conversations', 'decision'];
 const SHARED_PORTS = ['governance', 'policy', 'engines'];
 
 /** Who may import whom, as data. The first rule whose `from` fits a file is the file's; paths are below `src`. */
@@ -23,9 +23,9 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^engines\/engines\.ts$/u, /^platform\/(?:errors|observability|config|tenant-id)/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:timers/u] },
   { from: /\.(?:controller|dto)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/access/u], packages: [/^@nestjs\//u, /^class-validator$/u, /^fastify$/u] },
   // The edge of two features: what stands before the framework's own layers.
-  { from: /^(?:tenancy\/(?:access|large-bodies)|decision\/fast-road)/u, may: [/^platform\//u, /^policy\/policy-views/u, /^tenancy\/access/u], packages: [/^@nestjs\/(?:common|core)$/u, /^fastify$/u] },
+  { from: /^(?:tenancy\/(?:access|large-bodies)|decision\/fast-road)/u, may: [/^platform\//u, /^policy\/policy-views/u, /^conversations\/conversation-states/u, /^tenancy\/access/u], packages: [/^@nestjs\/(?:common|core)$/u, /^fastify$/u] },
   // Services.
-  { from: /./u, may: [/^core\//u, /^platform\/(?:errors|observability|config|tenant-id)/u, /^(?:governance\/governance\.store|policy\/(?:policy-views|subjects|body-reader|request\.schema)|engines\/engines)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
+  { from: /./u, may: [/^core\//u, /^platform\/(?:errors|observability|config|tenant-id)/u, /^(?:governance\/governance\.store|policy\/(?:policy-views|subjects|body-reader|request\.schema)|engines\/engines|conversations\/conversation-states)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
 ];
 
 const OWN_DRIVER: readonly (readonly [packageName: RegExp, where: RegExp])[] = [
@@ -66,7 +66,7 @@ describe('who imports whom', () => {
 
   it('lets a feature see another one’s ports alone, and nobody sees decision', () => {
     const across = imports.filter(({ file, target }) => featureOf(file) !== undefined && featureOf(target) !== undefined && featureOf(file) !== featureOf(target));
-    expect(across.filter(({ target }) => target.startsWith('decision/') || !/^tenancy\/(?:access|scope)/u.test(target))).toEqual([]);
+    expect(across.filter(({ target }) => target.startsWith('decision/') || !/^(?:tenancy\/(?:access|scope)|conversations\/conversation-states)/u.test(target))).toEqual([]);
   });
 
   it('leaves each driver to its adapters', () => {

@@ -5,14 +5,25 @@ import { parse } from 'yaml';
 type Json = Record<string, unknown>;
 
 /** What one step does; exactly one of these, beside `want`. */
-const ACTIONS = ['sync', 'put', 'patch', 'deleteAgent', 'import', 'governance', 'deleteTool', 'settings', 'decide', 'check', 'converse', 'conversation', 'endConversation', 'load', 'compress', 'registry'] as const;
-export type ActionName = (typeof ACTIONS)[number];
+const PLAIN_ACTIONS = ['sync', 'put', 'patch', 'deleteAgent', 'import', 'governance', 'deleteTool', 'settings', 'decide', 'check', 'registry'] as const;
+const CONVERSATION_ACTIONS = ['converse', 'conversation', 'endConversation', 'load', 'compress'] as const;
+const ACTIONS = [...PLAIN_ACTIONS, ...CONVERSATION_ACTIONS] as const;
+type PlainAction = (typeof PLAIN_ACTIONS)[number];
+type ConversationAction = (typeof CONVERSATION_ACTIONS)[number];
+export type ActionName = PlainAction | ConversationAction;
 
-export interface Step {
-  readonly action: ActionName;
+interface StepOf<Action extends ActionName> {
+  readonly action: Action;
   readonly input: Json;
   readonly want: Json;
 }
+
+export type PlainStep = StepOf<PlainAction>;
+/** A step about one conversation. */
+export type ConversationStep = StepOf<ConversationAction>;
+export type Step = PlainStep | ConversationStep;
+
+export const isOfConversation = (step: Step): step is ConversationStep => (CONVERSATION_ACTIONS as readonly string[]).includes(step.action);
 
 export interface Case {
   /** A sentence: the rule. */
@@ -45,7 +56,7 @@ function onlyKeys(file: string, value: Json, known: readonly string[]): void {
 const entries = (tools: unknown): unknown[] =>
   (tools as unknown[]).map((tool) => (typeof tool === 'string' ? { name: tool, description: `does ${tool}` } : { description: `does ${String((tool as Json)['name'])}`, ...(tool as Json) }));
 
-const setup = (action: ActionName, input: Json): Step => ({ action, input, want: {} });
+const setup = (action: PlainAction, input: Json): Step => ({ action, input, want: {} });
 
 function readStep(file: string, raw: Json): Step {
   const { want = {}, ...rest } = raw;
@@ -54,7 +65,7 @@ function readStep(file: string, raw: Json): Step {
   const body: Json = typeof input === 'string' ? { name: input } : { ...(input as Json | null) };
   if (action === 'sync' && body['format'] === undefined && body['raw'] !== true) body['tools'] = entries(body['tools']);
   delete body['raw'];
-  return { action: action as ActionName, input: body, want: want as Json };
+  return { action, input: body, want } as Step;
 }
 
 function readCase(file: string): Case {

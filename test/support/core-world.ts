@@ -20,7 +20,8 @@ import { ToolsService } from '../../src/registry/tools.service.js';
 import { SettingsService } from '../../src/tenancy/settings.service.js';
 import type { SyncRequest } from '../../src/core/sync-plan.js';
 import { DEFAULT_AGENT, DEFAULT_CONVERSATION } from './case-file.js';
-import type { Step } from './case-file.js';
+import { isOfConversation } from './case-file.js';
+import type { ConversationStep, PlainStep, Step } from './case-file.js';
 import type { World } from './case-runner.js';
 import { MemoryWorld } from './memory-world.js';
 
@@ -57,14 +58,14 @@ export class CoreWorld implements World {
 
   async do(step: Step): Promise<Json> {
     try {
-      return await this.run(step);
+      return await (isOfConversation(step) ? this.inConversation(step) : this.run(step));
     } catch (error) {
       if (error instanceof AppError) return { error: error.code, detail: error.detail, ...(error.pending && { pending: error.pending }) };
       throw error;
     }
   }
 
-  private async run({ action, input }: Step): Promise<Json> {
+  private async run({ action, input }: PlainStep): Promise<Json> {
     const { agentId = DEFAULT_AGENT, ...body } = input as { agentId?: string };
     switch (action) {
       case 'sync': {
@@ -111,13 +112,11 @@ export class CoreWorld implements World {
         return { ...(await this.decisions.check(TENANT, this.reader.readCheck({ agentId, ...body }), 'en')) };
       case 'registry':
         return { items: await this.tools.loadingRegistry(TENANT) };
-      default:
-        return this.inConversation(action, agentId, input);
     }
   }
 
-  private async inConversation(action: Step['action'], agentId: string, input: Json): Promise<Json> {
-    const { conversationId = DEFAULT_CONVERSATION, ...body } = input as { conversationId?: string };
+  private async inConversation({ action, input }: ConversationStep): Promise<Json> {
+    const { conversationId = DEFAULT_CONVERSATION, agentId = DEFAULT_AGENT, ...body } = input as { conversationId?: string; agentId?: string };
     switch (action) {
       case 'converse': {
         const { created, ...shown } = await this.conversations.create(TENANT, conversationId, this.conversationReader.readCreate({ agentId, ...body }));
@@ -132,8 +131,6 @@ export class CoreWorld implements World {
       case 'endConversation':
         await this.conversations.delete(TENANT, conversationId);
         return {};
-      default:
-        throw new Error(`no action ${action}`);
     }
   }
 

@@ -1,5 +1,6 @@
 import { DEFAULT_AGENT, DEFAULT_CONVERSATION } from './case-file.js';
-import type { Step } from './case-file.js';
+import { isOfConversation } from './case-file.js';
+import type { ConversationStep, PlainStep, Step } from './case-file.js';
 import type { World } from './case-runner.js';
 import type { Answer, Caller, TestService } from './test-service.js';
 import { newTenant } from './test-service.js';
@@ -17,12 +18,12 @@ export class HttpWorld implements World {
   }
 
   async do(step: Step): Promise<Json> {
-    const { status, body, headers } = await this.send(step);
+    const { status, body, headers } = await (isOfConversation(step) ? this.inConversation(step) : this.send(step));
     if (status >= 400) return { error: body.code, detail: body.detail, ...(body['pending'] && { pending: body['pending'] }) };
     return { ...(body as Json | null), ...(step.action === 'converse' && { created: status === 201 }), ...(headers['x-toolcrib-revision'] && { revision: Number(headers['x-toolcrib-revision']) }) };
   }
 
-  private send({ action, input }: Step): Promise<Answer> {
+  private send({ action, input }: PlainStep): Promise<Answer> {
     const { agentId = DEFAULT_AGENT, force, ...body } = input as { agentId?: string; force?: boolean };
     const { name, ...rest } = input as { name: string };
     switch (action) {
@@ -48,13 +49,11 @@ export class HttpWorld implements World {
         return this.caller.post('/v1/check', { agentId, ...body });
       case 'registry':
         return this.caller.get('/v1/loading-registry');
-      default:
-        return this.inConversation(action, agentId, input);
     }
   }
 
-  private inConversation(action: Step['action'], agentId: string, input: Json): Promise<Answer> {
-    const { conversationId = DEFAULT_CONVERSATION, ...body } = input as { conversationId?: string };
+  private inConversation({ action, input }: ConversationStep): Promise<Answer> {
+    const { conversationId = DEFAULT_CONVERSATION, agentId = DEFAULT_AGENT, ...body } = input as { conversationId?: string; agentId?: string };
     const path = `/v1/conversations/${seg(conversationId)}/tool-loading`;
     switch (action) {
       case 'converse':
@@ -67,8 +66,6 @@ export class HttpWorld implements World {
         return this.caller.post(`${path}/compression`, undefined);
       case 'endConversation':
         return this.caller.send('delete', path);
-      default:
-        throw new Error(`no action ${action}`);
     }
   }
 
