@@ -12,6 +12,7 @@ import { PrismaConversationStore } from './conversations/prisma-conversation.sto
 import { AnswerMemo } from './decision/answer-memo.js';
 import { DecisionController } from './decision/decision.controller.js';
 import { DecisionService } from './decision/decision.service.js';
+import { Grounds } from './decision/grounds.js';
 import { RequestReader } from './decision/request-reader.js';
 import { Engines } from './engines/engines.js';
 import { LibraryEngines } from './engines/library-engines.js';
@@ -83,7 +84,7 @@ export class AppModule {
         { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs), inject: [PolicyLoader] },
         { provide: GovernanceStore, useFactory: (views: PolicyViews) => announcing(new PrismaGovernanceStore(database), views), inject: [PolicyViews] },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
-        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, Subjects, ConversationsService, DecisionService,
+        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, Subjects, Grounds, ConversationsService, DecisionService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
         AnswerMemo,

@@ -1,33 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { ConversationStates } from '../conversations/conversation-states.js';
-import type { ServedConversation } from '../conversations/conversation-states.js';
 import { check } from '../core/check.js';
 import { decide } from '../core/decide.js';
 import type { CheckAnswer, Decision } from '../core/decision.js';
-import { isLoader, offeringOf } from '../core/expose.js';
-import type { Offering, OfferingAsked } from '../core/expose.js';
-import type { PolicyView } from '../core/policy-view.js';
+import { isLoader } from '../core/expose.js';
 import type { Language } from '../core/reason.js';
 import type { CheckInput, DecideInput, TurnInput } from '../core/request.js';
 import { readCheckRequest, readDecideRequest } from '../core/request.js';
 import { Engines } from '../engines/engines.js';
-import { AppError } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import type { ServedView } from '../policy/policy-views.js';
-import { PolicyViews } from '../policy/policy-views.js';
 import { Subjects } from '../policy/subjects.js';
-import type { WithMinRevision } from './request-reader.js';
+import type { Ground, WithMinRevision } from './grounds.js';
+import { Grounds, offeringIn } from './grounds.js';
 
 /** How old an answer may be, told with it. */
 export type Freshness = { readonly freshness: 'fresh' } | { readonly freshness: 'stale'; readonly staleForMs: number };
 
 export type AnsweredDecision = Decision & Freshness;
-
-/** What a question is answered from: the policy, and the conversation where it names one. */
-export interface Ground extends ServedView {
-  readonly conversation: ServedConversation | null;
-}
 
 /** A decision with what it was made from. */
 export interface Decided {
@@ -35,13 +24,10 @@ export interface Decided {
   readonly ground: Ground;
 }
 
-type Asked = TurnInput & WithMinRevision;
-
 @Injectable()
 export class DecisionService {
   constructor(
-    private readonly views: PolicyViews,
-    private readonly conversations: ConversationStates,
+    private readonly grounds: Grounds,
     private readonly subjects: Subjects,
     private readonly engines: Engines,
   ) {}
@@ -54,10 +40,9 @@ export class DecisionService {
   /** A refusal for want of loading is never given from memory: another process may have loaded the tool just now. */
   async check(tenant: TenantId, input: CheckInput & WithMinRevision, language: Language): Promise<CheckAnswer> {
     const answer = await this.on(tenant, input, (ground) => this.checkFrom(ground, input, language));
-    const id = input.conversationId ?? null;
-    if (id === null || answer.allowed || (answer.stage !== 'exposure' && !isLoader(input.toolName))) return answer;
-    const [served, conversation] = await Promise.all([this.views.get(tenant, input.minRevision ?? 0), this.conversations.fresh(tenant, id)]);
-    return this.checkFrom({ ...served, conversation }, input, language);
+    const isForWantOfLoading = answer.stage === 'exposure' || (!answer.allowed && isLoader(input.toolName));
+    if (!isForWantOfLoading || (input.conversationId ?? null) === null) return answer;
+    return this.checkFrom(await this.grounds.readAnew(tenant, input), input, language);
   }
 
   /**
@@ -84,17 +69,9 @@ export class DecisionService {
     return this.on(tenant, input, (ground) => () => this.decideFrom(ground, input, language));
   }
 
-  private on<T>(tenant: TenantId, { conversationId, minRevision }: Asked, answer: (ground: Ground) => T): T | Promise<T> {
-    const id = conversationId ?? null;
-    const view = this.views.hot(tenant);
-    const conversation = id === null ? null : this.conversations.hot(tenant, id);
-    if (view !== null && view.revision >= (minRevision ?? 0) && conversation !== undefined) return answer({ view, staleForMs: 0, conversation });
-    return this.read(tenant, id, minRevision ?? 0).then(answer);
-  }
-
-  private async read(tenant: TenantId, id: string | null, minRevision: number): Promise<Ground> {
-    const [served, conversation] = await Promise.all([this.views.get(tenant, minRevision), id === null ? null : this.conversations.current(tenant, id)]);
-    return { view: served.view, staleForMs: Math.max(served.staleForMs, conversation?.staleForMs ?? 0), conversation };
+  private on<T>(tenant: TenantId, asked: TurnInput & WithMinRevision, answer: (ground: Ground) => T): T | Promise<T> {
+    const ground = this.grounds.hot(tenant, asked);
+    return ground === null ? this.grounds.read(tenant, asked).then(answer) : answer(ground);
   }
 
   private decideFrom(ground: Ground, input: DecideInput, language: Language): Decided {
@@ -111,12 +88,4 @@ export class DecisionService {
     const subject = this.subjects.of(ground.view, request.agentId, request.context);
     return check(subject, { ...request, offering: offeringIn(ground, request) }, this.engines.validateArguments, language);
   }
-}
-
-function offeringIn({ view, conversation: served }: { readonly view: PolicyView; readonly conversation: ServedConversation | null }, request: OfferingAsked & { readonly agentId: string }): Offering {
-  const conversation = served?.conversation ?? null;
-  if (conversation !== null && conversation.agentId !== request.agentId) {
-    throw new AppError('CONVERSATION_OF_OTHER_AGENT', 'the conversation belongs to another agent');
-  }
-  return offeringOf(request, conversation?.state ?? null, view, null);
 }

@@ -4,11 +4,8 @@ import type { Limits } from '../platform/config/config.js';
 import { AppError } from '../platform/errors/app-error.js';
 import type { ReadBody } from '../policy/body-reader.js';
 import { bodyReader } from '../policy/body-reader.js';
+import type { WithMinRevision } from './grounds.js';
 import { batchSchema, checkSchema, decideSchema } from './request.schema.js';
-
-export interface WithMinRevision {
-  readonly minRevision?: number | null;
-}
 
 /** Reads the bodies of the hot path by their compiled schemas. Each throws `INVALID_REQUEST` with every fault. */
 export class RequestReader {

@@ -5,6 +5,7 @@ import { ConversationReader } from '../../src/conversations/conversation-reader.
 import { ConversationStates } from '../../src/conversations/conversation-states.js';
 import { shownConversation } from '../../src/conversations/conversations.controller.js';
 import { ConversationsService } from '../../src/conversations/conversations.service.js';
+import { Grounds } from '../../src/decision/grounds.js';
 import { RequestReader } from '../../src/decision/request-reader.js';
 import { LibraryEngines } from '../../src/engines/library-engines.js';
 import { DEFAULT_LIMITS } from '../../src/platform/config/config.js';
@@ -42,7 +43,7 @@ export class CoreWorld implements World {
   private readonly subjects = new Subjects(this.engines);
   private readonly states = new ConversationStates(this.memory.conversations, 30_000);
   private readonly conversations = new ConversationsService(this.memory.conversations, this.states, this.views, this.subjects);
-  private readonly decisions = new DecisionService(this.views, this.states, this.subjects, this.engines);
+  private readonly decisions = new DecisionService(new Grounds(this.views, this.states), this.subjects, this.engines);
   private readonly reader = new RequestReader(DEFAULT_LIMITS);
   private readonly conversationReader = new ConversationReader(DEFAULT_LIMITS);
 
