@@ -53,6 +53,13 @@ export interface CheckRequest extends OfferingAsked {
   readonly arguments?: unknown;
 }
 
+export interface SearchRequest extends OfferingAsked {
+  readonly agentId: string;
+  readonly context: DecideContext;
+  readonly query: string;
+  readonly limit: number;
+}
+
 /** The request bodies as they are sent, their shape checked: null means absent. */
 export interface ContextInput {
   readonly scene?: string | null;
@@ -62,6 +69,9 @@ export interface ContextInput {
   readonly operations?: string | null;
   readonly attributes?: JsonObject | null;
 }
+
+/** Results of a search that names no limit, and the most that one may ask for. */
+export const SEARCH_LIMIT = { default: 5, max: 50 } as const;
 
 /** What the three questions (decide, check, search) say alike of the agent, its turn and its conversation. */
 export interface TurnInput {
@@ -82,6 +92,11 @@ export interface DecideInput extends TurnInput {
 export interface CheckInput extends TurnInput {
   readonly toolName: string;
   readonly arguments?: unknown;
+}
+
+export interface SearchInput extends TurnInput {
+  readonly query: string;
+  readonly limit?: number | null;
 }
 
 export function readContext(input: ContextInput | null | undefined): DecideContext {
@@ -124,3 +139,5 @@ export const readCheckRequest = (input: CheckInput): CheckRequest => ({
   toolName: input.toolName,
   arguments: input.arguments ?? undefined,
 });
+
+export const readSearchRequest = (input: SearchInput): SearchRequest => ({ ...readTurn(input), query: input.query, limit: input.limit ?? SEARCH_LIMIT.default });

@@ -1,21 +1,23 @@
 import { isObject } from '../core/json.js';
-import type { CheckInput, DecideInput, TurnInput } from '../core/request.js';
+import type { CheckInput, DecideInput, SearchInput, TurnInput } from '../core/request.js';
 import type { Limits } from '../platform/config/config.js';
 import { AppError } from '../platform/errors/app-error.js';
 import type { ReadBody } from '../policy/body-reader.js';
 import { bodyReader } from '../policy/body-reader.js';
 import type { WithMinRevision } from './grounds.js';
-import { batchSchema, checkSchema, decideSchema } from './request.schema.js';
+import { batchSchema, checkSchema, decideSchema, searchSchema } from './request.schema.js';
 
 /** Reads the bodies of the hot path by their compiled schemas. Each throws `INVALID_REQUEST` with every fault. */
 export class RequestReader {
   readonly readDecide: ReadBody<DecideInput & WithMinRevision>;
   readonly readCheck: ReadBody<CheckInput & WithMinRevision>;
+  readonly readSearch: ReadBody<SearchInput & WithMinRevision>;
   private readonly batch: ReadBody<{ readonly requests: readonly unknown[] }>;
 
   constructor(private readonly limits: Limits) {
     this.readDecide = ofOneState(bodyReader(decideSchema(limits)));
     this.readCheck = ofOneState(bodyReader(checkSchema(limits)));
+    this.readSearch = ofOneState(bodyReader(searchSchema(limits)));
     this.batch = bodyReader(batchSchema(limits));
   }
 

@@ -1,4 +1,4 @@
-import { INCLUDES, VIEWS } from '../core/request.js';
+import { INCLUDES, SEARCH_LIMIT, VIEWS } from '../core/request.js';
 import { EXPOSURES } from '../core/settings.js';
 import type { Limits } from '../platform/config/config.js';
 import type { RequestSchema } from '../policy/request.schema.js';
@@ -48,5 +48,17 @@ export const checkSchema = (limits: Limits): RequestSchema => ({
     ...turn(limits),
     toolName: { type: 'string', description: 'the exact name of the tool, or the loader, that is about to be called', example: 'mysql_query' },
     arguments: { description: 'the arguments of the call, judged by the tool’s own schema; absent = only the permission is asked', example: { sql: 'select 1' } },
+  },
+});
+
+export const searchSchema = (limits: Limits): RequestSchema => ({
+  type: 'object',
+  additionalProperties: false,
+  required: ['agentId', 'query'],
+  example: { agentId: 'researcher', query: 'run a database query' },
+  properties: {
+    ...turn(limits),
+    query: { type: 'string', pattern: '\\S', description: 'what is looked for, in English or Chinese; an exact name comes first', example: 'run a database query' },
+    limit: nullable('integer', { minimum: 1, maximum: SEARCH_LIMIT.max, description: `how many results: ${SEARCH_LIMIT.default} when absent`, example: SEARCH_LIMIT.default }),
   },
 });
