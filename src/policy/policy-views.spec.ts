@@ -125,6 +125,18 @@ describe('INVARIANT (freshness)', () => {
     expect(await views.get(TENANT)).toMatchObject({ staleForMs: 0, view: { revision: 2 } });
   });
 
+  it('a failure that is old news keeps nobody who comes while another one looks', async () => {
+    const { loader, clock, views } = setUp();
+    await views.get(TENANT);
+    loader.broken = true;
+    clock.now += 300;
+    await views.get(TENANT);
+    loader.broken = false;
+    clock.now += 60_000;
+    const all = await Promise.all(Array.from({ length: 5 }, () => views.get(TENANT)));
+    expect(all.map(({ staleForMs }) => staleForMs)).toEqual([0, 0, 0, 0, 0]);
+  });
+
   it('nothing is answered for a tenant that was never read, or is gone', async () => {
     const { loader, clock, views } = setUp();
     loader.broken = true;

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { TenantId } from '../platform/tenant-id.js';
 import { tenantId } from '../platform/tenant-id.js';
 
@@ -23,4 +23,4 @@ export function parseKey(text: string): ApiKey | null {
   return tenant === null || keyId === undefined ? null : { tenant, keyId, text };
 }
 
-export const digestOf = (text: string): Buffer => createHash('sha256').update(text, 'utf8').digest();
+export const digestOf = (text: string): Buffer => hash('sha256', text, 'buffer');

@@ -1,10 +1,11 @@
-import { hash, timingSafeEqual } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { timingSafeEqual } from 'node:crypto';
 import { AppError } from '../platform/errors/app-error.js';
 import { within } from '../platform/errors/within.js';
+import type { MonotonicClock } from '../platform/readings/readings.js';
+import { Readings } from '../platform/readings/readings.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import { digestOf, parseKey } from './api-key.js';
 import type { ApiKey } from './api-key.js';
+import { digestOf, parseKey } from './api-key.js';
 import type { KeyStore } from './key.store.js';
 import type { Scope } from './scope.js';
 import { impliedScopes } from './scope.js';
@@ -21,44 +22,50 @@ export interface TenantPrincipal {
 }
 
 interface KnownKey {
-  /** Null for a key that is not, or no longer, one. */
-  readonly principal: TenantPrincipal | null;
+  readonly principal: TenantPrincipal;
+  readonly hash: Uint8Array;
   /** Milliseconds since the epoch, by the wall clock; Infinity for never. */
   readonly expiresAt: number;
-  /** When the database was asked, on a clock that never jumps. */
-  readonly checkedAt: number;
 }
 
 /** A key that was revoked elsewhere works no longer than this: half of the second that is promised. */
 const FRESH_MS = 500;
 const LOOK_TIMEOUT_MS = 2_000;
-/** After a failed look at a key the next one is not begun for this long. */
-const RETRY_MS = 500;
-/** A failure counts as the present state for this long, which is longer than one request may wait for several looks. */
-const NEWS_MS = 10_000;
+const MAX_KEYS = 10_000;
+
+/** Neither part of a name holds a full stop. */
+type KeyName = `${TenantId}.${string}`;
+
+const nameOf = ({ tenant, keyId }: Pick<ApiKey, 'tenant' | 'keyId'>): KeyName => `${tenant}.${keyId}`;
+
+function partsOf(name: KeyName): Pick<ApiKey, 'tenant' | 'keyId'> {
+  const dot = name.indexOf('.');
+  return { tenant: name.slice(0, dot) as TenantId, keyId: name.slice(dot + 1) };
+}
 
 const invalid = (): AppError => new AppError('UNAUTHENTICATED', 'send a valid key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
 
-/** Tells who a key belongs to. A key is looked up by its digest, so no comparison gives away how much of it was right. */
+/** Tells who a key belongs to. Digests are compared in constant time, so no comparison gives away how much of a key was right. */
 export class Authenticator {
   private readonly platformDigest: Buffer;
-  private readonly known = new LRUCache<string, KnownKey>({ max: 10_000 });
-  private readonly asking = new Map<string, Promise<KnownKey>>();
-  /** When the last look failed; -Infinity when it did not. */
-  private failedAt = -Infinity;
+  private readonly known: Readings<KeyName, KnownKey>;
 
   constructor(
     private readonly keys: KeyStore,
     platformKey: string,
-    private readonly maxStalenessMs: number,
+    maxStalenessMs: number,
+    now?: MonotonicClock,
   ) {
     this.platformDigest = digestOf(platformKey);
+    // Strangers can name as many keys as they like: those that there are not put out none that there are.
+    this.known = new Readings<KeyName, KnownKey>({ load: (name) => within(LOOK_TIMEOUT_MS, this.find(name)), freshMs: FRESH_MS, maxStalenessMs, maxSize: MAX_KEYS, keepsAbsent: false, ...(now && { now }) });
   }
 
   /** Null when the database must be asked first: then {@link authenticate} does. */
   fromMemory(text: string): Principal | null {
-    const known = this.known.get(hash('sha256', text, 'base64'));
-    return known !== undefined && performance.now() - known.checkedAt < FRESH_MS && known.expiresAt > Date.now() ? known.principal : null;
+    const key = parseKey(text);
+    const known = key === null ? null : this.known.hot(nameOf(key));
+    return known ? principalOf(known, digestOf(text)) : null;
   }
 
   /** Throws `UNAUTHENTICATED` for anything but a key in force. */
@@ -67,76 +74,32 @@ export class Authenticator {
     if (timingSafeEqual(digest, this.platformDigest)) return { kind: 'platform' };
     const key = parseKey(text);
     if (key === null) throw invalid();
-    const { principal, expiresAt } = await this.look(key, digest);
-    if (principal === null || expiresAt <= Date.now()) throw invalid();
+    const { value } = await this.known.current(nameOf(key));
+    const principal = principalOf(value, digest);
+    if (principal === null) throw invalid();
     return principal;
   }
 
   /** Makes a revocation felt here at once. */
   forget(tenant: TenantId, keyId: string): void {
-    for (const [digest, { principal }] of this.known.entries()) {
-      if (principal?.tenant === tenant && principal.keyId === keyId) this.known.delete(digest);
-    }
+    const revoked = nameOf({ tenant, keyId });
+    this.known.forget((name) => name === revoked);
   }
 
   forgetTenant(tenant: TenantId): void {
-    for (const [digest, { principal }] of this.known.entries()) {
-      if (principal?.tenant === tenant) this.known.delete(digest);
-    }
+    this.known.forget((name) => partsOf(name).tenant === tenant);
   }
 
-  private async look(key: ApiKey, digest: Buffer): Promise<KnownKey> {
-    const id = digest.toString('base64');
-    const known = this.known.get(id);
-    const now = performance.now();
-    if (known !== undefined && now - known.checkedAt < FRESH_MS) return known;
-    // The same bound as for decisions: a key known lately still counts while the database is away.
-    const stillCounts = known !== undefined && now - known.checkedAt <= this.maxStalenessMs;
-    if (stillCounts && this.isFailing(id, now)) {
-      // Nobody waits for a database that failed just now: a look in the background finds out when it is back.
-      if (!this.asking.has(id) && now - this.failedAt >= RETRY_MS) this.askOnce(id, key, digest).catch(() => undefined);
-      return known;
-    }
-    try {
-      return await this.askOnce(id, key, digest);
-    } catch (error) {
-      if (stillCounts) return known;
-      throw error;
-    }
-  }
-
-  /** A failure that is old news says nothing of the database now. */
-  private isFailing(id: string, now: number): boolean {
-    return this.failedAt !== -Infinity && (this.asking.has(id) || now - this.failedAt < NEWS_MS);
-  }
-
-  private askOnce(id: string, key: ApiKey, digest: Buffer): Promise<KnownKey> {
-    const asking = this.asking.get(id) ?? this.askInTime(id, key, digest).finally(() => this.asking.delete(id));
-    this.asking.set(id, asking);
-    return asking;
-  }
-
-  private async askInTime(id: string, key: ApiKey, digest: Buffer): Promise<KnownKey> {
-    try {
-      const found = await within(LOOK_TIMEOUT_MS, this.ask(id, key, digest));
-      this.failedAt = -Infinity;
-      return found;
-    } catch (error) {
-      this.failedAt = performance.now();
-      throw error;
-    }
-  }
-
-  private async ask(id: string, { tenant, keyId }: ApiKey, digest: Buffer): Promise<KnownKey> {
-    const checkedAt = performance.now();
+  private async find(name: KeyName): Promise<KnownKey | null> {
+    const { tenant, keyId } = partsOf(name);
     const record = await this.keys.find(tenant, keyId);
-    if (record === null || !timingSafeEqual(digest, record.hash)) {
-      this.known.delete(id);
-      return { principal: null, expiresAt: 0, checkedAt };
-    }
+    if (record === null) return null;
     const principal: TenantPrincipal = { kind: 'tenant', tenant, keyId, keyName: record.name, scopes: impliedScopes(record.scopes) };
-    const fresh = { principal, expiresAt: record.expiresAt?.getTime() ?? Infinity, checkedAt };
-    this.known.set(id, fresh);
-    return fresh;
+    return { principal, hash: record.hash, expiresAt: record.expiresAt?.getTime() ?? Infinity };
   }
+}
+
+/** Null for no key, another key of that id, and one that has expired. */
+function principalOf(known: KnownKey | null, digest: Buffer): TenantPrincipal | null {
+  return known !== null && timingSafeEqual(known.hash, digest) && known.expiresAt > Date.now() ? known.principal : null;
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 
 const FEATURES = ['tenancy', 'registry', 'agents', 'conversations', 'decision'];
-const SHARED_PORTS = ['governance', 'policy', 'engines'];
+const SHARED_PORTS = ['governance', 'policy', 'engines', 'search'];
 
 /** Who may import whom, as data. The first rule whose `from` fits a file is the file's; paths are below `src`. */
 const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; readonly packages: readonly RegExp[] }[] = [
@@ -17,15 +17,15 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   { from: /\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\/tenant-id/u, /^tenancy\/scope/u], packages: [] },
   { from: /^platform\/database\//u, may: [/^platform\//u], packages: [/^@prisma\//u, /^pg$/u, /^@electric-sql\/pglite$/u, /^node:/u] },
   // Words and shapes of the core that the edge speaks in; no decision.
-  { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|text|reason|catalog|agent-document)/u], packages: [/^@nestjs\/(?:common|core|swagger|platform-fastify)$/u, /^class-validator$/u, /^fastify$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
+  { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|text|reason|catalog|agent-document)/u], packages: [/^@nestjs\/(?:common|core|swagger|platform-fastify)$/u, /^class-validator$/u, /^fastify$/u, /^lru-cache$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
   { from: /^engines\//u, may: [/^core\//u, /^engines\//u], packages: [/^ajv/u, /^@bufbuild\/cel$/u, /^lru-cache$/u, /^node:vm$/u] },
   { from: /^governance\//u, may: [/^core\//u, /^governance\//u], packages: [] },
-  { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^engines\/engines\.ts$/u, /^platform\/(?:errors|observability|config|tenant-id)/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:timers/u] },
+  { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^engines\/engines\.ts$/u, /^platform\/(?:errors|observability|config|readings|tenant-id)/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^node:timers/u] },
   { from: /\.(?:controller|dto)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/access/u], packages: [/^@nestjs\//u, /^class-validator$/u, /^fastify$/u] },
   // The edge of two features: what stands before the framework's own layers.
   { from: /^(?:tenancy\/(?:access|large-bodies)|decision\/fast-road)/u, may: [/^platform\//u, /^policy\/policy-views/u, /^conversations\/conversation-states/u, /^tenancy\/access/u], packages: [/^@nestjs\/(?:common|core)$/u, /^fastify$/u] },
   // Services.
-  { from: /./u, may: [/^core\//u, /^platform\/(?:errors|observability|config|tenant-id)/u, /^(?:governance\/governance\.store|policy\/(?:policy-views|subjects|body-reader|request\.schema)|engines\/engines|conversations\/conversation-states)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
+  { from: /./u, may: [/^core\//u, /^platform\/(?:errors|observability|config|readings|tenant-id)/u, /^(?:governance\/governance\.store|policy\/(?:policy-views|subjects|body-reader|request\.schema)|engines\/engines|search\/tool-ranker|conversations\/conversation-states)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
 ];
 
 const OWN_DRIVER: readonly (readonly [packageName: RegExp, where: RegExp])[] = [
