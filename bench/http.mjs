@@ -27,7 +27,10 @@ export async function benchHttp() {
   const question = { agentId: 'assistant', context: TURN };
   const { text } = await service.post('/v1/decide', question);
   const raw = await startRaw(text);
-  const rates = { raw: [], same: [], changing: [], check: [] };
+  const rates = { raw: [], same: [], deferred: [], changing: [], check: [] };
+  const conversing = { ...question, conversationId: 'bench' };
+  const { text: began } = await service.put('/v1/conversations/bench/tool-loading', { agentId: question.agentId, context: TURN });
+  if (!JSON.parse(began).toolLoading.deferredSet.length) throw new Error('nothing is deferred');
   const latencies = [];
   let turn = 0;
   const changing = () => JSON.stringify({ ...question, context: { ...TURN, attributes: { turn: (turn += 1) } } });
@@ -36,6 +39,7 @@ export async function benchHttp() {
     const same = await load(`${service.base}/v1/decide`, service.headers, { body: JSON.stringify(question) });
     rates.same.push(same.requests.average);
     latencies.push(same.latency.p99);
+    rates.deferred.push((await load(`${service.base}/v1/decide`, service.headers, { body: JSON.stringify(conversing) })).requests.average);
     const everNew = { setupClient: (client) => client.on('response', () => client.setBody(changing())), body: changing() };
     rates.changing.push((await load(`${service.base}/v1/decide`, service.headers, everNew)).requests.average);
     const call = { agentId: 'assistant', toolName: 'web_search', arguments: { query: 'tool policy' }, context: TURN };
@@ -48,6 +52,8 @@ export async function benchHttp() {
   console.log(`${text.length} bytes an answer, 16 connections, median of ${ROUNDS} rounds of ${SECONDS} s`);
   line('raw node:http, the same bytes', rates.raw);
   line('decide, the same question', rates.same);
+  line('decide in a conversation, deferred', rates.deferred);
+  console.log(`decide in a conversation: ${(median(rates.deferred) / median(rates.same)).toFixed(2)} of decide without one`);
   line('decide, another question every time', rates.changing);
   line('check with arguments', rates.check);
   console.log(`decide, the same question: p99 ${median(latencies)} ms`);

@@ -1,5 +1,6 @@
-// The main job from end to end, through the HTTP API alone: tenant, key, catalog, agents, one decision as a table.
-import { readFile } from 'node:fs/promises';
+// The main job from end to end, through the HTTP API alone: tenant, key, catalog, agents, one decision as a table,
+// and what an agent with many tools saves when it searches for them.
+import { readFile, readdir } from 'node:fs/promises';
 import { ConfigError, parseConfig } from '../dist/platform/config/config.js';
 import { platformKeyOf } from '../dist/platform/config/platform-key.js';
 import { createLogger } from '../dist/platform/observability/logger.js';
@@ -32,9 +33,15 @@ async function call(method, path, body, headers) {
 }
 
 const platform = { authorization: `Bearer ${service.platformKey}` };
-await call('POST', '/v1/tenants', { tenantId: TENANT, name: 'Demo' }, platform);
-const { key } = await call('POST', '/v1/keys', { name: 'demo', scopes: ['admin'], expiresAt: new Date(Date.now() + 24 * 3_600_000).toISOString() }, { ...platform, 'x-tenant-id': TENANT });
-const headers = { authorization: `Bearer ${key}` };
+
+/** A tenant with a key of a day that may do everything in it. */
+async function tenant(tenantId, name) {
+  await call('POST', '/v1/tenants', { tenantId, name }, platform);
+  const { key } = await call('POST', '/v1/keys', { name: 'demo', scopes: ['admin'], expiresAt: new Date(Date.now() + 24 * 3_600_000).toISOString() }, { ...platform, 'x-tenant-id': tenantId });
+  return { key, headers: { authorization: `Bearer ${key}` } };
+}
+
+const { key, headers } = await tenant(TENANT, 'Demo');
 
 const synced = await call('POST', '/v1/tools/sync', await load('catalog'), headers);
 console.log(`\nsynced examples/catalog.json: ${synced.added.length} added, ${synced.unchanged} unchanged, ${synced.rejected.length} rejected (revision ${synced.revision})`);
@@ -56,6 +63,43 @@ console.log(`\nwhat \`researcher\` has in a read-only session without a shell (r
 console.log([['tool', 'state', 'route or reason'], widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('\n'));
 
 console.log(`\n${decision.toolNames.length} of ${rows.length}. Tools that are internal stand in no answer.`);
+
+/** The first turn of an agent that may use every tool of many MCP servers: all definitions at once, or a search for them. */
+async function manyTools() {
+  const { headers: mine } = await tenant(`${TENANT}-mcp`, 'Demo, many tools');
+  const folder = new URL('./mcp/', import.meta.url);
+  const servers = (await readdir(folder)).filter((file) => file.endsWith('.json')).sort();
+  for (const file of servers) {
+    const { server, tools } = JSON.parse(await readFile(new URL(file, folder), 'utf8'));
+    await call('POST', '/v1/tools/sync', { source: server, namespace: server, format: 'mcp', tools }, mine);
+  }
+  const { items } = await call('GET', '/v1/toolsets', undefined, mine);
+  const names = await allToolNames(mine);
+  await call('POST', '/v1/agents/import', { agents: [{ agentId: 'generalist', tools: { enabled: names } }] }, mine);
+  const first = (exposure) => call('POST', '/v1/decide', { agentId: 'generalist', exposure, format: 'anthropic', include: ['definitions'] }, mine);
+  const [all, search] = [await first('all'), await first('search')];
+  const tokens = ({ definitions }) => Math.round(JSON.stringify(definitions).length / 4);
+  const saved = (100 * (1 - tokens(search) / tokens(all))).toFixed(1);
+  console.log(`\nan agent with ${all.toolNames.length} tools of ${items.length} real MCP servers (examples/mcp), its first turn; characters / 4 for tokens:\n`);
+  console.log(`every definition at once     ${String(tokens(all)).padStart(7)} tokens in ${all.definitions.length} definitions`);
+  console.log(`only \`tool_search\` at first  ${String(tokens(search)).padStart(7)} tokens in ${search.definitions.length} definition: ${saved} % saved`);
+  for (const query of ['take a screenshot of a page', '给同事发一条消息']) {
+    const { results } = await call('POST', '/v1/search', { agentId: 'generalist', query, limit: 3, exposure: 'search' }, mine);
+    console.log(`\`${query}\` finds ${results.map(({ name }) => name).join(', ')}`);
+  }
+}
+
+async function allToolNames(mine) {
+  const names = [];
+  for (let cursor = null; ;) {
+    const page = await call('GET', `/v1/tools?limit=500${cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, undefined, mine);
+    names.push(...page.items.map(({ name }) => name));
+    cursor = page.nextCursor;
+    if (cursor === null) return names;
+  }
+}
+
+await manyTools();
 
 console.log(`\nstill serving. Ask the same yourself:\n`);
 console.log(`curl -s ${service.url}/v1/decide -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(question)}'\n`);

@@ -4,7 +4,7 @@ import { DATABASES } from '../support/databases.js';
 import type { TestService, TestTenant } from '../support/test-service.js';
 import { newTenant, startTestService } from '../support/test-service.js';
 
-const TENANT_TABLES = ['tenants', 'api_keys', 'tools', 'loading_categories', 'agents'];
+const TENANT_TABLES = ['tenants', 'api_keys', 'tools', 'loading_categories', 'agents', 'conversations'];
 
 describe.each(DATABASES)('rows of one tenant, seen from another in SQL, $name', (kind) => {
   let service: TestService;
@@ -17,6 +17,7 @@ describe.each(DATABASES)('rows of one tenant, seen from another in SQL, $name', 
     for (const { caller } of [mine, theirs]) {
       await caller.post('/v1/tools/sync', { source: 's', categories: [{ key: 'k', label: 'K', whenToUse: 'w' }], tools: [{ name: 'secret_tool', description: 'd' }] });
       await caller.send('put', '/v1/agents/m', {});
+      await caller.send('put', '/v1/conversations/c/tool-loading', { agentId: 'm' });
     }
   });
   afterAll(() => service.close());
