@@ -82,7 +82,7 @@ export class AppModule {
         { provide: KeyStore, useValue: new PrismaKeyStore(database) },
         { provide: PolicyLoader, useValue: new PrismaPolicyLoader(database) },
         { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs), inject: [PolicyLoader] },
-        { provide: GovernanceStore, useFactory: (views: PolicyViews) => announcing(new PrismaGovernanceStore(database), views), inject: [PolicyViews] },
+        { provide: GovernanceStore, useFactory: (views: PolicyViews, conversations: ConversationStates) => announcing(new PrismaGovernanceStore(database), views, conversations), inject: [PolicyViews, ConversationStates] },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
         TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, Subjects, Grounds, ConversationsService, DecisionService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
@@ -96,7 +96,10 @@ export class AppModule {
 }
 
 /** A write is seen by the next decision of this process. */
-function announcing(store: GovernanceStore, views: PolicyViews): GovernanceStore {
-  store.onCommit((tenant) => views.noteCommit(tenant));
+function announcing(store: GovernanceStore, views: PolicyViews, conversations: ConversationStates): GovernanceStore {
+  store.onCommit((tenant) => {
+    views.noteCommit(tenant);
+    conversations.noteGovernance(tenant);
+  });
   return store;
 }

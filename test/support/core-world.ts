@@ -48,7 +48,10 @@ export class CoreWorld implements World {
   private readonly conversationReader = new ConversationReader(DEFAULT_LIMITS);
 
   private constructor() {
-    this.memory.governance.onCommit((tenant) => this.views.noteCommit(tenant));
+    this.memory.governance.onCommit((tenant) => {
+      this.views.noteCommit(tenant);
+      this.states.noteGovernance(tenant);
+    });
   }
 
   static async open(): Promise<CoreWorld> {

@@ -106,6 +106,11 @@ export class Readings<K extends string, V extends object> {
     kept.failedAt = -Infinity;
   }
 
+  /** Writes may have committed under any of these keys. */
+  noteWrites(isMeant: (key: K) => boolean): void {
+    for (const key of new Set([...this.looks.keys(), ...this.kept.keys()])) if (isMeant(key)) this.noteWrite(key);
+  }
+
   /** What was read, or is being read, under these keys is answered to nobody who asks from now on. */
   forget(isMeant: (key: K) => boolean): void {
     for (const key of [...this.looks.keys()].filter(isMeant)) this.looks.delete(key);
