@@ -37,6 +37,10 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/core/formats/*.ts'],
+    rules: { 'no-restricted-imports': ['error', { patterns: [{ regex: '^[^.]', message: 'the core imports itself alone' }, { regex: '^\\.\\./\\.\\./', message: 'the core imports itself alone' }] }] },
+  },
+  {
     files: ['test/**/*.ts', 'src/**/*.spec.ts'],
     rules: {
       // Tests read answers as their callers do: as JSON of any shape.

@@ -57,7 +57,7 @@ export interface AgentRecord {
   readonly updatedAt: string;
 }
 
-export const WARNING_CODES = ['UNKNOWN_TOOL', 'UNKNOWN_AGENT', 'IN_BOTH_LISTS', 'NO_EFFECT', 'UNKNOWN_TOOLSET', 'CONFIRM_REMOVALS'] as const;
+export const WARNING_CODES = ['UNKNOWN_TOOL', 'UNKNOWN_AGENT', 'IN_BOTH_LISTS', 'NO_EFFECT', 'UNKNOWN_TOOLSET', 'CONFIRM_REMOVALS', 'NATIVE_DEFERRAL_UNSUPPORTED', 'SCHEMA_NOT_SUPPORTED', 'DESCRIPTION_CUT'] as const;
 
 export interface Warning {
   readonly code: (typeof WARNING_CODES)[number];

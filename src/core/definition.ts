@@ -3,12 +3,21 @@ import type { CatalogTool } from './catalog.js';
 import { targetArgumentOf } from './catalog.js';
 import { isObject } from './json.js';
 import type { JsonObject } from './json.js';
+import type { Loader } from './expose.js';
 import type { Subject } from './pipeline.js';
 
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonObject;
+}
+
+/** A definition with what some formats tell besides. */
+export interface FullDefinition extends ToolDefinition {
+  /** Null where it is the name again. */
+  readonly title: string | null;
+  readonly outputSchema: JsonObject | null;
+  readonly annotations: JsonObject;
 }
 
 /** Agent over governance over declaration. The words of an intent are never used here. */
@@ -19,6 +28,46 @@ export const definitionOf = (tool: CatalogTool, subject: Subject): ToolDefinitio
   description: descriptionFor(tool, subject),
   inputSchema: tool.effective.role === 'spawn' ? withTargets(tool, [...subject.targets]) : tool.effective.inputSchema,
 });
+
+export function fullDefinitionOf(tool: CatalogTool, subject: Subject): FullDefinition {
+  const { outputSchema, annotations } = tool.effective;
+  const label = subject.agent.overrides.get(tool.name)?.label ?? tool.effective.label;
+  return { ...definitionOf(tool, subject), title: label === tool.name ? null : label, outputSchema, annotations };
+}
+
+/** Constant texts: what a provider keeps of a prompt stays good from turn to turn. */
+const LOADER_DEFINITIONS: Readonly<Record<Loader, ToolDefinition>> = {
+  load_tools: {
+    name: 'load_tools',
+    description:
+      'Loads tools that are available but not shown yet. Give their exact names as the catalogue of tools lists them; load all that the task needs in one call. ' +
+      'The answer tells for each name whether it was loaded, with its definition; from then on call it like any other tool. Never call a tool that has not been loaded.',
+    inputSchema: {
+      type: 'object',
+      properties: { tool_names: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1, description: 'exact names of the tools to load' } },
+      required: ['tool_names'],
+      additionalProperties: false,
+    },
+  },
+  tool_search: {
+    name: 'tool_search',
+    description:
+      'Finds tools that are available but not shown. Search whenever no tool at hand does what the task needs, before saying that it can not be done. ' +
+      'Describe in a few words what the tool should do, in English or Chinese, or give its exact name. The answer holds the definitions of what was found, best first; ' +
+      'those tools can be called from then on. If nothing fits, search again with other words.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', minLength: 1, description: 'what the tool should do, or its exact name' },
+        limit: { type: 'integer', minimum: 1, maximum: 50, default: 5, description: 'how many tools to return at the most' },
+      },
+      required: ['query'],
+      additionalProperties: false,
+    },
+  },
+};
+
+export const loaderDefinition = (name: Loader): ToolDefinition => LOADER_DEFINITIONS[name];
 
 /** A spawn tool's schema lists exactly the agents that may be started. */
 function withTargets({ effective }: CatalogTool, targets: readonly string[]): JsonObject {

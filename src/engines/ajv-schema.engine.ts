@@ -9,7 +9,8 @@ import { pointer } from '../core/text.js';
 import { TookTooLong, bounded } from './bounded.js';
 import type { SchemaCost } from './schema-cost.js';
 import { costOf, workOf } from './schema-cost.js';
-import { mapSchemas, nodesIn, outsideReference } from './schema-walk.js';
+import { mapSchemas, nodesIn } from '../core/schema-walk.js';
+import { outsideReference } from './schema-walk.js';
 
 const COMPILE_LIMIT_MS = 500;
 const VALIDATE_LIMIT_MS = 50;

@@ -1,6 +1,6 @@
 import { isObject } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
-import { nodesIn, pointedAt, subschemas } from './schema-walk.js';
+import { nodesIn, pointedAt, subschemas } from '../core/schema-walk.js';
 
 /** How much work judging by a schema may be, seen from the schema alone. */
 export interface SchemaCost {
