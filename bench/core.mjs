@@ -29,10 +29,10 @@ const AT_ONCE = { mode: 'all', state: null, discovered: [], limit: null };
 export async function benchCore() {
   for (const count of [50, 500, 5_000]) {
     const view = viewOf(count);
-    const us = microseconds(() => decide(subjectIn(view), AT_ONCE, DEFAULT_INCLUDE, 'en'), Math.ceil(100_000 / count));
+    const us = microseconds(() => decide(subjectIn(view), { offering: AT_ONCE, include: DEFAULT_INCLUDE, format: null, nativeDeferral: false }, 'en'), Math.ceil(100_000 / count));
     console.log(`decide, ${String(count).padStart(4)} tools: ${us.toFixed(1)} µs, ${((us * 1000) / count).toFixed(0)} ns a tool`);
   }
   const view = viewOf(5_000);
-  const us = microseconds(() => check(subjectIn(view), { offering: AT_ONCE, toolName: 'web_search', arguments: { query: 'tool policy' } }, validateArguments, 'en'), 2_000);
+  const us = microseconds(() => check(subjectIn(view), { offering: AT_ONCE, format: null, toolName: 'web_search', arguments: { query: 'tool policy' } }, validateArguments, 'en'), 2_000);
   console.log(`check with arguments, one of 5000 tools: ${us.toFixed(1)} µs`);
 }

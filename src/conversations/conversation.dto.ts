@@ -1,6 +1,6 @@
 import { ApiExtraModels, ApiProperty } from '@nestjs/swagger';
 import { LOAD_STATUSES } from '../core/load-tools.js';
-import { DefinitionDto } from '../platform/http/definition.dto.js';
+import { DEFINITIONS } from '../platform/http/definition.dto.js';
 import { ToolLoadingDto } from '../platform/http/tool-loading.dto.js';
 
 export class ToolLoadingMetadataDto {
@@ -61,8 +61,8 @@ export class LoadAnswerDto {
   @ApiProperty({ description: 'loaded before', type: [String], example: [] })
   alreadyLoaded!: string[];
 
-  @ApiProperty({ description: 'the definitions of both', type: [DefinitionDto] })
-  tools!: DefinitionDto[];
+  @ApiProperty({ description: 'the definitions of both, in `format`', ...DEFINITIONS })
+  tools!: object[];
 
   @ApiProperty({ description: 'what can be loaded now', type: [String], example: ['update_memory'] })
   pending!: string[];

@@ -1,3 +1,4 @@
+import { FORMATS } from '../core/formats/format.js';
 import type { Limits } from '../platform/config/config.js';
 import type { RequestSchema } from '../policy/request.schema.js';
 import { agentId, contextSchema, names, nullable } from '../policy/request.schema.js';
@@ -27,5 +28,6 @@ export const loadSchema = (limits: Limits): RequestSchema => ({
   properties: {
     toolNames: { type: 'array', minItems: 1, maxItems: limits.listLength, items: { type: 'string', pattern: '\\S' }, description: 'the names to load; each is answered for', example: ['list_workflows'] },
     context: contextSchema(limits),
+    format: { enum: [...FORMATS, null], description: 'how the definitions are written, and whose aliases are taken; absent = `{name, description, inputSchema}`', example: null },
   },
 });

@@ -1,14 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { CatalogTool } from '../core/catalog.js';
 import { offeredTools } from '../core/decide.js';
-import type { ToolDefinition } from '../core/definition.js';
-import { definitionOf } from '../core/definition.js';
+import { expose, offeringOf } from '../core/expose.js';
+import type { Format } from '../core/formats/format.js';
 import { equalJson, unique } from '../core/json.js';
-import type { Loaded, LoadResult, LoadStatus } from '../core/load-tools.js';
+import type { LoadResult, LoadStatus } from '../core/load-tools.js';
 import { compress, loadTools, loadableOf } from '../core/load-tools.js';
 import type { LoadingState, ToolLoading } from '../core/loading-state.js';
-import { toolLoadingOf } from '../core/loading-state.js';
+import { pendingOf, toolLoadingOf } from '../core/loading-state.js';
 import type { Subject } from '../core/pipeline.js';
+import { nameMeant, presentOne } from '../core/present.js';
 import type { ContextInput } from '../core/request.js';
 import { readContext } from '../core/request.js';
 import type { ConversationInput } from '../core/snapshot.js';
@@ -31,13 +32,14 @@ export interface LoadInput {
   readonly toolNames: readonly string[];
   /** Absent or null: the one given at creation. */
   readonly context?: ContextInput | null;
+  readonly format?: Format | null;
 }
 
 export interface LoadAnswer {
   readonly results: readonly LoadResult[];
   readonly loadedNow: readonly string[];
   readonly alreadyLoaded: readonly string[];
-  readonly tools: readonly ToolDefinition[];
+  readonly tools: readonly object[];
   /** What may be loaded now. */
   readonly pending: readonly string[];
 }
@@ -88,16 +90,18 @@ export class ConversationsService {
     const { view } = await this.views.get(tenant);
     const subject = this.subjects.of(view, agentId, input.context ? readContext(input.context) : request.context);
     const offered = new Map(offeredTools(subject).map((tool) => [tool.name, tool]));
-    const names = unique(input.toolNames);
+    const format = input.format ?? null;
+    const names = unique(input.toolNames.map((name) => nameMeant(name, view, format)));
     const { state, results } = await this.change(tenant, conversationId, (before) => {
-      const loaded = loadTools(names, before, { offered, overflowed: new Set() });
+      const loaded = loadTools(names, before, { offered, overflowed: overflowedIn(subject, [...offered.values()], before, format) });
       return { state: loaded.state, result: loaded };
     });
     const pending = loadableOf(state, offered);
     if (!results.some(({ status }) => status !== 'unavailable' && status !== 'unknown')) {
       throw new AppError('NOTHING_LOADED', 'none of the names can be loaded here', undefined, pending);
     }
-    return loadAnswer({ state, results }, pending, offered, subject);
+    const tools = results.flatMap(({ name, status }) => (status === 'loaded' || status === 'already_loaded' ? (offered.get(name) ?? []) : []));
+    return { ...namesBy(results), tools: tools.flatMap((tool) => presentOne(tool, subject, format) ?? []), pending };
   }
 
   async compress(tenant: TenantId, conversationId: string): Promise<Compressed> {
@@ -121,8 +125,14 @@ export class ConversationsService {
   }
 }
 
-function loadAnswer({ results }: Loaded, pending: readonly string[], offered: ReadonlyMap<string, CatalogTool>, subject: Subject): LoadAnswer {
+function namesBy(results: readonly LoadResult[]): Pick<LoadAnswer, 'results' | 'loadedNow' | 'alreadyLoaded'> {
   const of = (status: LoadStatus): string[] => results.flatMap((result) => (result.status === status ? [result.name] : []));
-  const tools = results.flatMap(({ name, status }) => (status === 'loaded' || status === 'already_loaded' ? (offered.get(name) ?? []) : []));
-  return { results, loadedNow: of('loaded'), alreadyLoaded: of('already_loaded'), tools: tools.map((tool) => definitionOf(tool, subject)), pending };
+  return { results, loadedNow: of('loaded'), alreadyLoaded: of('already_loaded') };
+}
+
+/** What decide would keep back in this conversation because the provider takes no more. */
+function overflowedIn(subject: Subject, offered: readonly CatalogTool[], state: LoadingState, format: Format | null): ReadonlySet<string> {
+  const { searchableTools, overflow } = expose(offered, subject, offeringOf({ exposure: 'deferred', toolLoading: null, discovered: [], format }, state, subject.view));
+  const pending = new Set(pendingOf(state));
+  return new Set(overflow === 0 ? [] : searchableTools.flatMap(({ name }) => (pending.has(name) ? [] : [name])));
 }

@@ -9,13 +9,14 @@ import { expose, isLoader } from './expose.js';
 import { isObject, own } from './json.js';
 import type { Subject } from './pipeline.js';
 import { judge } from './pipeline.js';
+import { nameMeant } from './present.js';
 import type { Language, Refusal } from './reason.js';
 import { ALLOWED_MESSAGE, NOT_FOUND_YET, reasonOf, refuse } from './reason.js';
 import type { CheckRequest } from './request.js';
 import type { Route } from './route.js';
 
 /** What check is asked: one name, with or without arguments, and how the tools of the turn are offered. */
-export interface CheckParts extends Pick<CheckRequest, 'toolName' | 'arguments'> {
+export interface CheckParts extends Pick<CheckRequest, 'toolName' | 'arguments' | 'format'> {
   readonly offering: Offering;
 }
 
@@ -27,7 +28,7 @@ export interface CheckParts extends Pick<CheckRequest, 'toolName' | 'arguments'>
 export function check(subject: Subject, parts: CheckParts, validate: ValidateArguments, language: Language): CheckAnswer {
   const { revision } = subject.view;
   if (isLoader(parts.toolName)) return checkLoader(subject, parts, language);
-  const tool = subject.view.byName.get(parts.toolName);
+  const tool = subject.view.byName.get(nameMeant(parts.toolName, subject.view, parts.format));
   if (tool === undefined) return refused(refuse('UNKNOWN_TOOL'), null, revision, language);
   const { refusal, route } = judge(tool, subject);
   const { refusal: wrong, errors } = refusal === null ? beyondPermission(tool, subject, parts, validate) : { refusal };

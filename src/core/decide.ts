@@ -3,7 +3,7 @@ import { grantedState } from './agent-state.js';
 import type { CatalogTool } from './catalog.js';
 import { isInternal } from './catalog.js';
 import type { DecidedTool, Decision, PromptHint, RendererBinding, RuntimeDiagnostic } from './decision.js';
-import { definitionOf, descriptionFor } from './definition.js';
+import { descriptionFor } from './definition.js';
 import type { Offering } from './expose.js';
 import { expose } from './expose.js';
 import { emptyNameMap } from './json.js';
@@ -11,6 +11,8 @@ import type { NameMap } from './json.js';
 import { toolLoadingOf } from './loading-state.js';
 import type { Subject, Verdict } from './pipeline.js';
 import { allowedInSubagents, judge, profileFor } from './pipeline.js';
+import type { Presentation } from './present.js';
+import { present } from './present.js';
 import type { Language, Reason } from './reason.js';
 import { commonest, reasonOf, refuse } from './reason.js';
 import type { Include } from './request.js';
@@ -26,9 +28,15 @@ const namesOf = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }
 /** Every tool that the agent has in this turn, by (`sort`, `name`). */
 export const offeredTools = (subject: Subject): CatalogTool[] => subject.view.tools.filter((tool) => passed(judge(tool, subject)));
 
+/** What of a request enters its decision beside its subject. */
+export interface DecideParts extends Presentation {
+  readonly offering: Offering;
+  readonly include: ReadonlySet<Include>;
+}
+
 /**
- * Decides for the subject; `include` says what of the answer is wanted, `offering` how tools are offered: neither says what
- * is allowed.
+ * Decides for the subject. How tools are offered and presented, and what of the answer is included, never says what is
+ * allowed.
  *
  * INVARIANT (partition): `initialTools` and `searchableTools` are disjoint and together `toolNames`; those are among
  * `allowedTools`, and those in the catalog.
@@ -36,11 +44,12 @@ export const offeredTools = (subject: Subject): CatalogTool[] => subject.view.to
  * INVARIANT (same input, same bytes): the order in which tools were synced has no meaning.
  * INVARIANT (whitelists grant nothing): the settings' whitelists never change `toolNames`.
  */
-export function decide(subject: Subject, offering: Offering, include: ReadonlySet<Include>, language: Language): Decision {
+export function decide(subject: Subject, { offering, include, ...presentation }: DecideParts, language: Language): Decision {
   const verdicts = subject.view.tools.map((tool) => judge(tool, subject));
   const allowed = verdicts.filter(isRouted);
   const offered = allowed.filter(passed).map(({ tool }) => tool);
   const exposed = expose(offered, subject, offering);
+  const { definitions, nameMap, warnings } = present(exposed, subject, presentation, include.has('definitions'));
   return {
     agentId: subject.agent.agentId,
     revision: subject.view.revision,
@@ -51,9 +60,9 @@ export function decide(subject: Subject, offering: Offering, include: ReadonlySe
     loaderTools: exposed.loaderTools,
     ...details({ subject, verdicts, allowed, offered }, include, language),
     toolLoading: offering.state && toolLoadingOf(offering.state, subject.view),
-    ...(include.has('definitions') ? { definitions: exposed.initialTools.map((tool) => definitionOf(tool, subject)) } : {}),
-    nameMap: emptyNameMap(),
-    warnings: [],
+    ...(include.has('definitions') && { definitions }),
+    nameMap,
+    warnings,
     emptyReason: offered.length > 0 ? null : emptyReason(verdicts),
   };
 }

@@ -2,7 +2,6 @@
 import type { GrantedState } from './agent-state.js';
 import type { Warning } from './agent-document.js';
 import type { Capability, Kind, Renderer, RuntimeProfile } from './catalog.js';
-import type { ToolDefinition } from './definition.js';
 import type { NameMap } from './json.js';
 import type { ToolLoading } from './loading-state.js';
 import type { Reason, ReasonCode } from './reason.js';
@@ -60,7 +59,8 @@ export interface Decision {
   readonly runtimeDiagnostic?: NameMap<RuntimeDiagnostic>;
   /** Null without a conversation's snapshot and without a state of the runtime's own. */
   readonly toolLoading: ToolLoading | null;
-  readonly definitions?: readonly ToolDefinition[];
+  /** In the format that was asked for. */
+  readonly definitions?: readonly object[];
   readonly nameMap: NameMap<string>;
   readonly warnings: readonly Warning[];
   readonly emptyReason: ReasonCode | 'EMPTY_CATALOG' | null;

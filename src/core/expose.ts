@@ -1,5 +1,7 @@
 /** Which of the decided tools are offered at once and which on demand (semantics, section 7). */
 import type { CatalogTool } from './catalog.js';
+import type { Format } from './formats/format.js';
+import { definitionLimit } from './formats/format.js';
 import type { LoadingState } from './loading-state.js';
 import { cleanNames, pendingOf, readToolLoading } from './loading-state.js';
 import type { Subject } from './pipeline.js';
@@ -80,10 +82,11 @@ export interface OfferingAsked {
   /** The state that the runtime holds itself, in whatever shape; null = none. */
   readonly toolLoading: unknown;
   readonly discovered: readonly string[];
+  readonly format: Format | null;
 }
 
 /** `snapshot` is the state of the conversation that the request names, or null. */
-export function offeringOf({ exposure, toolLoading, discovered }: OfferingAsked, snapshot: LoadingState | null, view: PolicyView, limit: number | null): Offering {
+export function offeringOf({ exposure, toolLoading, discovered, format }: OfferingAsked, snapshot: LoadingState | null, view: PolicyView): Offering {
   const found = cleanNames(discovered);
   const held = toolLoading === null ? null : readToolLoading(toolLoading, found, view);
   const state = snapshot ?? held;
@@ -91,6 +94,6 @@ export function offeringOf({ exposure, toolLoading, discovered }: OfferingAsked,
     mode: exposure ?? (state === null ? view.settings.defaultExposure : 'deferred'),
     state,
     discovered: state?.discovered ?? found,
-    limit,
+    limit: format && definitionLimit(format),
   };
 }

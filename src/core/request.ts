@@ -1,5 +1,6 @@
 /** What a caller asks: the context of the turn, and what of the answer it wants. */
 import type { OfferingAsked } from './expose.js';
+import type { Format } from './formats/format.js';
 import type { JsonObject } from './json.js';
 import type { Exposure } from './settings.js';
 
@@ -43,6 +44,7 @@ export interface DecideRequest extends OfferingAsked {
   readonly view: View;
   readonly select: readonly string[] | null;
   readonly include: ReadonlySet<Include>;
+  readonly nativeDeferral: boolean;
 }
 
 export interface CheckRequest extends OfferingAsked {
@@ -81,12 +83,14 @@ export interface TurnInput {
   readonly toolLoading?: unknown;
   readonly exposure?: Exposure | null;
   readonly discovered?: readonly string[] | null;
+  readonly format?: Format | null;
 }
 
 export interface DecideInput extends TurnInput {
   readonly view?: View | null;
   readonly select?: readonly string[] | null;
   readonly include?: readonly Include[] | null;
+  readonly nativeDeferral?: boolean | null;
 }
 
 export interface CheckInput extends TurnInput {
@@ -119,12 +123,13 @@ const readSession = ({ cwd, workspaceRoots, allowShell, readonly, allowNetwork }
   allowNetwork: allowNetwork ?? null,
 });
 
-const readTurn = ({ agentId, context, exposure, toolLoading, discovered }: TurnInput): OfferingAsked & { readonly agentId: string; readonly context: DecideContext } => ({
+const readTurn = ({ agentId, context, exposure, toolLoading, discovered, format }: TurnInput): OfferingAsked & { readonly agentId: string; readonly context: DecideContext } => ({
   agentId,
   context: readContext(context),
   exposure: exposure ?? null,
   toolLoading: toolLoading ?? null,
   discovered: discovered ?? [],
+  format: format ?? null,
 });
 
 export const readDecideRequest = (input: DecideInput): DecideRequest => ({
@@ -132,6 +137,7 @@ export const readDecideRequest = (input: DecideInput): DecideRequest => ({
   view: input.view ?? 'all',
   select: input.select ?? null,
   include: input.include ? new Set(input.include) : DEFAULT_INCLUDE,
+  nativeDeferral: input.nativeDeferral ?? false,
 });
 
 export const readCheckRequest = (input: CheckInput): CheckRequest => ({

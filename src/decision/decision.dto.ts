@@ -4,7 +4,7 @@ import { CAPABILITIES, KINDS, ROUTING_STRATEGIES } from '../core/catalog.js';
 import { LOADERS } from '../core/expose.js';
 import { ROUTES } from '../core/route.js';
 import { REASONS, STAGES } from '../core/reason.js';
-import { DefinitionDto } from '../platform/http/definition.dto.js';
+import { DEFINITIONS } from '../platform/http/definition.dto.js';
 import { FieldFaultDto, ProblemDto } from '../platform/http/problem.dto.js';
 import { RuntimeNeedsDto } from '../platform/http/runtime-needs.dto.js';
 import { ToolLoadingDto } from '../platform/http/tool-loading.dto.js';
@@ -166,8 +166,8 @@ export class DecisionDto {
   @ApiProperty({ description: 'the state of the conversation; null without a snapshot and without a given one', type: ToolLoadingDto, nullable: true })
   toolLoading!: ToolLoadingDto | null;
 
-  @ApiPropertyOptional({ description: 'what a model is given', type: [DefinitionDto] })
-  definitions?: DefinitionDto[];
+  @ApiPropertyOptional({ description: 'what a model is given, in `format`: loaders, then `initialTools`', ...DEFINITIONS })
+  definitions?: object[];
 
   @ApiProperty({ description: 'from aliases in `definitions` to names; changed ones only', type: 'object', additionalProperties: { type: 'string' }, example: {} })
   nameMap!: object;

@@ -78,7 +78,7 @@ export class DecisionService {
     const request = readDecideRequest(input);
     const { view, staleForMs } = ground;
     const subject = this.subjects.of(view, request.agentId, request.context, { view: request.view, select: request.select });
-    const { agentId, revision, ...rest } = decide(subject, offeringIn(ground, request), request.include, language);
+    const { agentId, revision, ...rest } = decide(subject, { ...request, offering: offeringIn(ground, request) }, language);
     const freshness: Freshness = staleForMs === 0 ? { freshness: 'fresh' } : { freshness: 'stale', staleForMs };
     return { decision: { agentId, revision, ...freshness, ...rest }, ground };
   }

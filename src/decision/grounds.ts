@@ -63,5 +63,5 @@ export function offeringIn({ view, conversation: served }: { readonly view: Poli
   if (conversation !== null && conversation.agentId !== request.agentId) {
     throw new AppError('CONVERSATION_OF_OTHER_AGENT', 'the conversation belongs to another agent');
   }
-  return offeringOf(request, conversation?.state ?? null, view, null);
+  return offeringOf(request, conversation?.state ?? null, view);
 }

@@ -1,3 +1,4 @@
+import { FORMATS } from '../core/formats/format.js';
 import { INCLUDES, SEARCH_LIMIT, VIEWS } from '../core/request.js';
 import { EXPOSURES } from '../core/settings.js';
 import type { Limits } from '../platform/config/config.js';
@@ -12,6 +13,7 @@ const turn = (limits: Limits): Readonly<Record<string, RequestSchema>> => ({
   toolLoading: { description: 'the state of a conversation that the runtime holds itself, as in its metadata (`enabled`, `deferred_set`, `initial_exposed`, `loaded`); whatever is damaged in it defers nothing', example: null },
   exposure: { enum: [...EXPOSURES, null], description: 'how tools are offered: `all` at once; `deferred` without those that are still to be loaded; `search` with those alone that are listed, loaded or found. Absent: `deferred` with a snapshot or `toolLoading`, else the tenant’s setting', example: null },
   discovered: names(limits, { description: 'found by searches before; not with `conversationId`, which keeps its own', example: null }),
+  format: { enum: [...FORMATS, null], description: 'how definitions are written, and whose limit holds; absent = `{name, description, inputSchema}` and no limit', example: null },
   minRevision,
 });
 
@@ -25,6 +27,7 @@ export const decideSchema = (limits: Limits): RequestSchema => ({
     view: { enum: [...VIEWS, null], description: '`intent` keeps what takes part in intent recognition', example: 'all' },
     select: names(limits, { description: 'narrows to these names; `[]` to none', example: null }),
     include: nullable('array', { items: { enum: INCLUDES }, description: 'parts of the answer; absent = all but diagnostics and definitions', example: ['tools', 'reasons', 'routes'] }),
+    nativeDeferral: nullable('boolean', { description: 'with `anthropic` and `openai-responses`: give the provider every definition, the searchable ones marked `defer_loading`, and its own search instead of the loaders', example: null }),
   },
 });
 

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { DefinitionDto } from '../platform/http/definition.dto.js';
+import { DEFINITION_EXAMPLE } from '../platform/http/definition.dto.js';
 
 export class FoundToolDto {
   @ApiProperty({ description: 'the exact name', example: 'mysql_query' })
@@ -14,8 +14,8 @@ export class FoundToolDto {
   @ApiProperty({ description: 'whether it was offered at once already, before this search', example: false })
   exposed!: boolean;
 
-  @ApiProperty({ description: 'what a model is given', type: DefinitionDto })
-  definition!: DefinitionDto;
+  @ApiProperty({ description: 'what a model is given, in `format`; null where that format can not tell its schema', type: 'object', additionalProperties: true, nullable: true, example: DEFINITION_EXAMPLE })
+  definition!: object | null;
 }
 
 export class CategoryCountDto {

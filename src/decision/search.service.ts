@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { ConversationStates } from '../conversations/conversation-states.js';
 import { offeredTools } from '../core/decide.js';
-import { definitionOf } from '../core/definition.js';
 import { expose } from '../core/expose.js';
 import type { CategoryCount, FoundTool } from '../core/find-tools.js';
 import { findTools } from '../core/find-tools.js';
 import { mark } from '../core/load-tools.js';
 import type { SearchInput } from '../core/request.js';
+import { presentOne } from '../core/present.js';
 import { readSearchRequest } from '../core/request.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { PolicyViews } from '../policy/policy-views.js';
@@ -19,7 +19,7 @@ import { SearchDocuments } from './search-documents.js';
 
 export interface SearchAnswer {
   readonly revision: number;
-  readonly results: readonly (Omit<FoundTool, 'tool'> & { readonly definition: object })[];
+  readonly results: readonly (Omit<FoundTool, 'tool'> & { readonly definition: object | null })[];
   readonly total: number;
   readonly categories?: readonly CategoryCount[];
 }
@@ -51,7 +51,7 @@ export class SearchService {
     const ranked = await this.ranker.rank(this.documents.of(view, subject.agent), request.query, new Set(offered.map(({ name }) => name)));
     const { results, ...found } = findTools(ranked, expose(offered, subject, offering), subject, request.limit);
     await this.mark(tenant, ground, results);
-    return { revision: view.revision, results: results.map(({ tool, ...result }) => ({ ...result, definition: definitionOf(tool, subject) })), ...found };
+    return { revision: view.revision, results: results.map(({ tool, ...result }) => ({ ...result, definition: presentOne(tool, subject, request.format) })), ...found };
   }
 
   /** The catalog of a tenant that searches has changed: its index is built before the next search asks for it. */

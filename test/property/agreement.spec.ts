@@ -48,11 +48,11 @@ describe('decide and check on real catalogs', () => {
       const parent = read.subagent === null ? null : view.agents.get(read.subagent.parentAgentId);
       if (agent === undefined || parent === undefined) throw new Error('an agent is missing');
       const subject = () => subjectOf({ view, agent, parent, context: read, narrowing: UNNARROWED, evaluate: engines.evaluateCondition });
-      const { toolNames, disabledReasons = {} } = decide(subject(), ALL, DEFAULT_INCLUDE, 'en');
+      const { toolNames, disabledReasons = {} } = decide(subject(), { offering: ALL, include: DEFAULT_INCLUDE, format: null, nativeDeferral: false }, 'en');
       const offered = new Set(toolNames);
       const asked = subject();
       for (const { name } of view.tools) {
-        const { allowed, code } = check(asked, { toolName: name, offering: ALL }, engines.validateArguments, 'en');
+        const { allowed, code } = check(asked, { toolName: name, offering: ALL, format: null }, engines.validateArguments, 'en');
         if (allowed !== offered.has(name) || (!allowed && code !== (own(disabledReasons, name)?.code ?? 'UNKNOWN_TOOL'))) throw new Error(`${name}: check says ${code}`);
       }
     }), { numRuns: 300 });

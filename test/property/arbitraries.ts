@@ -107,7 +107,7 @@ export const heldState: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue(),
 );
 
-export const asked: fc.Arbitrary<OfferingAsked> = fc.record({ exposure: fc.constantFrom(null, ...EXPOSURES), toolLoading: heldState, discovered: anyNames });
+export const asked: fc.Arbitrary<OfferingAsked> = fc.record({ exposure: fc.constantFrom(null, ...EXPOSURES), toolLoading: heldState, discovered: anyNames, format: fc.constant(null) });
 
 /** A snapshot as it may have become: of a catalog that has changed since. */
 export const snapshot: fc.Arbitrary<LoadingState> = fc.record({ deferredSet: names, discovered: names, enabled: fc.constant(true) }).chain((state) =>
@@ -146,4 +146,4 @@ export function subjectIn(given: Situation): Subject {
   return subjectOf({ view, agent, parent, context: read, narrowing: { view: shows, select: select && unique(select) }, evaluate: evaluateCondition });
 }
 
-export const offeringIn = (given: Situation): Offering => offeringOf(given.asked, given.snapshot, viewOf(given), given.limit);
+export const offeringIn = (given: Situation): Offering => ({ ...offeringOf(given.asked, given.snapshot, viewOf(given)), limit: given.limit });

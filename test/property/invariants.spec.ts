@@ -13,9 +13,10 @@ import type { Situation } from './arbitraries.js';
 
 const RUNS = { numRuns: 2_000 };
 const EVERYTHING = new Set(INCLUDES);
+const PLAIN = { format: null, nativeDeferral: false };
 const FIT = () => [];
 
-const decided = (given: Situation): Decision => decide(subjectIn(given), offeringIn(given), EVERYTHING, 'en');
+const decided = (given: Situation): Decision => decide(subjectIn(given), { ...PLAIN, offering: offeringIn(given), include: EVERYTHING }, 'en');
 const offered = (given: Situation): readonly string[] => decided(given).toolNames;
 const changed = (given: Situation, part: Partial<AgentDocument>): Situation => ({ ...given, document: { ...given.document, ...part } });
 
@@ -125,7 +126,7 @@ describe('INVARIANT (decide and check agree)', () => {
       const { initialTools, searchableTools, loaderTools, disabledReasons = {}, toolRuntimeRoutes = {} } = decided(open);
       const refusal = (name: string): string => (searchableTools.includes(name) ? 'TOOL_NOT_LOADED' : (own(disabledReasons, name)?.code ?? 'UNKNOWN_TOOL'));
       for (const toolName of [...NAMES, ...LOADERS, 'ghost', 'tool_request']) {
-        const answer = check(subjectIn(open), { toolName, offering: offeringIn(open) }, FIT, 'en');
+        const answer = check(subjectIn(open), { toolName, format: null, offering: offeringIn(open) }, FIT, 'en');
         expect({ toolName, allowed: answer.allowed }).toEqual({ toolName, allowed: [...initialTools, ...loaderTools].includes(toolName) });
         expect({ toolName, code: answer.code }).toEqual({ toolName, code: answer.allowed ? 'OK' : refusal(toolName) });
         expect(answer.route).toEqual(own(toolRuntimeRoutes, toolName) ?? null);

@@ -8,13 +8,13 @@ import { readConversationRequest, snapshotOf } from '../../src/core/snapshot.js'
 import { AGENTS, NAMES, heldState, offeringIn, situation, snapshot, subjectIn, viewOf } from './arbitraries.js';
 
 const RUNS = { numRuns: 2_000 };
-const NOTHING = new Set<never>();
+const PLAIN = { format: null, nativeDeferral: false, include: new Set<never>() };
 
 describe('INVARIANT (damage hides nothing)', () => {
   it('a state of the runtime’s own defers only what it well defers, whatever stands in it', () => {
     fc.assert(fc.property(situation(), heldState, (given, toolLoading) => {
-      const asking = { ...given, snapshot: null, limit: null, asked: { exposure: null, toolLoading, discovered: [] } };
-      const { toolNames, initialTools, searchableTools, toolLoading: answered } = decide(subjectIn(asking), offeringIn(asking), NOTHING, 'en');
+      const asking = { ...given, snapshot: null, limit: null, asked: { exposure: null, toolLoading, discovered: [], format: null } };
+      const { toolNames, initialTools, searchableTools, toolLoading: answered } = decide(subjectIn(asking), { ...PLAIN, offering: offeringIn(asking) }, 'en');
       if (toolLoading === null) return;
       const held = isObject(toolLoading) && toolLoading['enabled'] === true ? toolLoading : {};
       const deferred = Array.isArray(held['deferred_set']) ? held['deferred_set'] : [];
@@ -60,8 +60,8 @@ describe('a conversation', () => {
       const offered = new Map(offeredTools(subject).map((tool) => [tool.name, tool]));
       const wanted = loadableOf(before, offered);
       const { state } = loadTools(wanted, before, { offered, overflowed: new Set() });
-      const asking = { ...given, snapshot: state, limit: null, asked: { exposure: 'deferred' as const, toolLoading: null, discovered: [] } };
-      const { initialTools, searchableTools, loaderTools } = decide(subject, offeringIn(asking), NOTHING, 'en');
+      const asking = { ...given, snapshot: state, limit: null, asked: { exposure: 'deferred' as const, toolLoading: null, discovered: [], format: null } };
+      const { initialTools, searchableTools, loaderTools } = decide(subject, { ...PLAIN, offering: offeringIn(asking) }, 'en');
       expect(wanted.every((name) => initialTools.includes(name))).toBe(true);
       expect({ searchableTools, loaderTools }).toEqual({ searchableTools: [], loaderTools: [] });
       const { state: compressed, previouslyLoaded } = compress(state);

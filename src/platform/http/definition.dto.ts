@@ -1,13 +1,9 @@
-import { ApiProperty } from '@nestjs/swagger';
+/** What a model is given of a tool, where no format says how it is written. */
+export const DEFINITION_EXAMPLE = {
+  name: 'mysql_query',
+  description: 'Run one read-only SQL statement.',
+  inputSchema: { type: 'object', properties: { sql: { type: 'string' } }, required: ['sql'] },
+};
 
-/** What a model is given of a tool. */
-export class DefinitionDto {
-  @ApiProperty({ description: 'the exact name', example: 'mysql_query' })
-  name!: string;
-
-  @ApiProperty({ description: 'what the model reads', example: 'Run one read-only SQL statement.' })
-  description!: string;
-
-  @ApiProperty({ description: 'the JSON Schema of its arguments', type: 'object', additionalProperties: true, example: { type: 'object', properties: { sql: { type: 'string' } }, required: ['sql'] } })
-  inputSchema!: object;
-}
+/** A list of definitions: their members are those of the format. */
+export const DEFINITIONS = { type: 'array', items: { type: 'object', additionalProperties: true }, example: [DEFINITION_EXAMPLE] } as const;
