@@ -28,6 +28,7 @@ import { HealthController } from './platform/observability/health.controller.js'
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { Readiness } from './platform/observability/readiness.js';
+import { compilingConditions } from './policy/compiling-conditions.js';
 import { PolicyLoader } from './policy/policy.loader.js';
 import { PolicyViews } from './policy/policy-views.js';
 import { Subjects } from './policy/subjects.js';
@@ -80,7 +81,7 @@ export class AppModule {
         { provide: ConversationStates, useFactory: (store: ConversationStore) => new ConversationStates(store, maxStalenessMs), inject: [ConversationStore] },
         { provide: TenantStore, useValue: new PrismaTenantStore(database) },
         { provide: KeyStore, useValue: new PrismaKeyStore(database) },
-        { provide: PolicyLoader, useValue: new PrismaPolicyLoader(database) },
+        { provide: PolicyLoader, useFactory: (engines: Engines) => compilingConditions(new PrismaPolicyLoader(database), engines), inject: [Engines] },
         { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs), inject: [PolicyLoader] },
         { provide: GovernanceStore, useFactory: (views: PolicyViews, conversations: ConversationStates) => announcing(new PrismaGovernanceStore(database), views, conversations), inject: [PolicyViews, ConversationStates] },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },

@@ -9,7 +9,7 @@ export interface ConditionFacts {
   readonly model: { readonly capabilities?: readonly string[] };
 }
 
-/** Whether the expression is true; an error or a non-boolean is false. Never throws. */
+/** Whether the expression is true; an error or a non-boolean is false, and so is what there is no more time for. Never throws. */
 export type EvaluateCondition = (expression: string, facts: ConditionFacts) => boolean;
 
 /** Null when the expression compiles, else what is wrong with it and where. */

@@ -4,12 +4,17 @@ import { LRUCache } from 'lru-cache';
 import type { ConditionFacts } from '../core/engines.js';
 import { isObject } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
-import { bounded } from './bounded.js';
+import { TookTooLong, bounded } from './bounded.js';
 
 const env = celEnv();
-/** For one expression, and for all expressions of one request that need a watchdog; then the rest is false. */
+/** For one expression, and for all expressions of one request, those compiled that had not been yet; then the rest is false. */
 const TIME_LIMIT_MS = 20;
 const BUDGET_MS = 60;
+/** What a part of an expression is charged where it can not take long: by the clock, a busy machine would decide what is true. */
+const PART_MS = 0.001;
+/** For compiling one expression. A busy machine may be at fault, so it is tried again some time later. */
+const COMPILE_LIMIT_MS = 1_000;
+const COMPILE_AGAIN_MS = 10_000;
 /** Characters of a request's facts from which on even an expression without loops is watched. */
 const LARGE_FACTS = 4_096;
 const VARIABLES = new Set(['attributes', 'scene', 'model', 'depth']);
@@ -22,8 +27,9 @@ type Bindings = Record<string, CelInput>;
 
 interface Compiled {
   readonly run: (bindings: Bindings) => unknown;
-  /** Loops over what the caller sends: watched when it runs. */
-  readonly loops: boolean;
+  /** Loops over what the caller sends, or makes a pattern of it: watched when it runs. */
+  readonly isDear: boolean;
+  readonly parts: number;
 }
 
 interface Place {
@@ -76,18 +82,30 @@ function partsOf({ exprKind: { case: kind, value } }: Expr, bound: ReadonlySet<s
   }
 }
 
-/** Whether a macro such as `all` or `map` stands anywhere in the expression. */
-const hasLoop = (expr: Expr): boolean => expr.exprKind.case === 'comprehensionExpr' || partsOf(expr, VARIABLES).some(([part]) => part !== undefined && hasLoop(part));
+/** Whether a macro such as `all` or `map`, or a pattern, stands anywhere in the expression. */
+function isDear(expr: Expr): boolean {
+  const { case: kind, value } = expr.exprKind;
+  if (kind === 'comprehensionExpr' || (kind === 'callExpr' && value.function === 'matches')) return true;
+  return partsOf(expr, VARIABLES).some(([part]) => part !== undefined && isDear(part));
+}
+
+const countParts = (expr: Expr): number => partsOf(expr, VARIABLES).reduce((sum, [part]) => sum + (part === undefined ? 0 : countParts(part)), 1);
+
+const TOO_LONG = 'takes too long to compile (position 1)';
 
 function compile(expression: string): Compiled | string {
   try {
-    const parsed = parse(expression);
-    const fault = firstFault(parsed.expr, VARIABLES);
-    if (fault !== null) return `${fault.problem} (position ${(parsed.sourceInfo?.positions[fault.id] ?? 0) + 1})`;
-    return { run: plan(env, parsed), loops: hasLoop(parsed.expr) };
+    return bounded(COMPILE_LIMIT_MS, () => compileAtLeisure(expression));
   } catch (error) {
-    return explain(error);
+    return error instanceof TookTooLong ? TOO_LONG : explain(error);
   }
+}
+
+function compileAtLeisure(expression: string): Compiled | string {
+  const parsed = parse(expression);
+  const fault = firstFault(parsed.expr, VARIABLES);
+  if (fault !== null) return `${fault.problem} (position ${(parsed.sourceInfo?.positions[fault.id] ?? 0) + 1})`;
+  return { run: plan(env, parsed), isDear: isDear(parsed.expr), parts: countParts(parsed.expr) };
 }
 
 /** The parser says `<input>:LINE:COLUMN: what it found`; an expression nested too deep overflows its stack. */
@@ -99,11 +117,11 @@ function explain(error: unknown): string {
 
 const compiled = new LRUCache<string, Compiled | string>({ max: 10_000 });
 
-function compileOnce(expression: string): Compiled | string {
-  const known = compiled.get(expression);
-  if (known !== undefined) return known;
+const compileOnce = (expression: string): Compiled | string => compiled.get(expression) ?? compileNow(expression);
+
+function compileNow(expression: string): Compiled | string {
   const fresh = compile(expression);
-  compiled.set(expression, fresh);
+  compiled.set(expression, fresh, fresh === TOO_LONG ? { ttl: COMPILE_AGAIN_MS } : {});
   return fresh;
 }
 
@@ -116,8 +134,10 @@ export function checkCondition(expression: string): string | null {
 interface Evaluation {
   readonly bindings: Bindings;
   readonly isLarge: boolean;
-  /** Milliseconds that watched expressions may still take. */
+  /** Milliseconds that expressions may still take. */
   budget: number;
+  /** Whether anything is false for want of time. */
+  isCutShort: boolean;
   readonly results: Map<string, boolean>;
 }
 
@@ -142,7 +162,7 @@ function evaluationOf(facts: ConditionFacts): Evaluation {
   const { attributes, model, scene, depth } = facts;
   const bindings: Bindings = { attributes: toCel(attributes), model: toCel(model), depth: BigInt(depth), ...(scene === undefined ? {} : { scene }) };
   const isLarge = charactersIn(facts) > LARGE_FACTS;
-  const fresh = { bindings, isLarge, budget: BUDGET_MS, results: new Map<string, boolean>() };
+  const fresh = { bindings, isLarge, budget: BUDGET_MS, isCutShort: false, results: new Map<string, boolean>() };
   evaluations.set(facts, fresh);
   return fresh;
 }
@@ -163,28 +183,52 @@ export function evaluateCondition(expression: string, facts: ConditionFacts): bo
   const evaluation = evaluationOf(facts);
   const known = evaluation.results.get(expression);
   if (known !== undefined) return known;
-  const fresh = evaluate(compileOnce(expression), evaluation);
+  const fresh = evaluate(expression, evaluation);
   evaluation.results.set(expression, fresh);
   return fresh;
 }
 
-function evaluate(condition: Compiled | string, evaluation: Evaluation): boolean {
-  if (typeof condition === 'string') return false;
-  const run = (): unknown => condition.run(evaluation.bindings);
+/** Whether a condition on these facts is false only because time ran out: asked again, it may be true. */
+export const ranOutOfTime = (facts: ConditionFacts): boolean => evaluations.get(facts)?.isCutShort ?? false;
+
+function evaluate(expression: string, evaluation: Evaluation): boolean {
   try {
-    const value = condition.loops || evaluation.isLarge ? watched(run, evaluation) : run();
+    const condition = compiled.get(expression) ?? charged(evaluation, () => compileNow(expression));
+    if (condition === TOO_LONG) throw new TookTooLong(TOO_LONG);
+    if (typeof condition === 'string') return false;
+    const value = withoutTraces(() => run(condition, evaluation));
     return !isCelError(value) && value === true;
-  } catch {
+  } catch (error) {
+    evaluation.isCutShort ||= error instanceof TookTooLong;
     return false;
   }
 }
 
-function watched(run: () => unknown, evaluation: Evaluation): unknown {
-  if (evaluation.budget <= 0) return false;
+function run({ run: evaluateIn, isDear: isDearItself, parts }: Compiled, evaluation: Evaluation): unknown {
+  const work = (): unknown => evaluateIn(evaluation.bindings);
+  if (isDearItself || evaluation.isLarge) return charged(evaluation, () => bounded(Math.ceil(Math.min(TIME_LIMIT_MS, evaluation.budget)), work));
+  evaluation.budget -= parts * PART_MS;
+  if (evaluation.budget < 0) throw new TookTooLong('the budget is spent');
+  return work();
+}
+
+function charged<T>(evaluation: Evaluation, work: () => T): T {
+  if (evaluation.budget <= 0) throw new TookTooLong('the budget is spent');
   const start = performance.now();
   try {
-    return bounded(TIME_LIMIT_MS, run);
+    return work();
   } finally {
     evaluation.budget -= performance.now() - start;
+  }
+}
+
+/** An error is an ordinary value of an expression, and nine tenths of its cost is a trace that nobody reads. Around the watchdog: what that stops ends without its `finally`. */
+function withoutTraces<T>(work: () => T): T {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return work();
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkSchema, validateArguments } from './ajv-schema.engine.js';
 import { TookTooLong, bounded } from './bounded.js';
-import { checkCondition, evaluateCondition } from './cel-condition.engine.js';
+import { checkCondition, evaluateCondition, ranOutOfTime } from './cel-condition.engine.js';
 
 const facts = (more: object = {}) => ({ attributes: {}, depth: 0, model: {}, ...more });
 
@@ -34,7 +34,34 @@ describe('conditions', () => {
   it('that would run away are false in time', () => {
     const list = Array.from({ length: 20_000 }, (_, i) => i);
     expect(evaluateCondition('attributes.l.all(a, attributes.l.all(b, attributes.l.exists(c, c == a + b || true)))', facts({ attributes: { l: list } }))).toBe(false);
+    expect(evaluateCondition(`${Array(25).fill("attributes.s.matches('((x|x?|.*){100}){9}y')").join(' || ')} || true`, facts({ attributes: { s: 'x' } }))).toBe(false);
     expect(evaluateCondition("attributes.s.matches('^(a+)+$')", facts({ attributes: { s: `${'a'.repeat(20_000)}!` } }))).toBe(false);
+  });
+});
+
+describe('the conditions of one request', () => {
+  const errors = (i: number): string => `${Array(200).fill('1/0>0').join('||')}||${i}!=-1`;
+
+  it('that are many and dear share one budget: what comes after it is false, and that is told', () => {
+    const dear = Array.from({ length: 100 }, (_, i) => errors(i));
+    const [one, other] = [facts(), facts()];
+    expect(dear.map(checkCondition)).toEqual(Array(100).fill(null));
+    const held = dear.map((condition) => evaluateCondition(condition, one));
+    expect([held[0], held.at(-1), ranOutOfTime(one)]).toEqual([true, false, true]);
+    expect([evaluateCondition(dear[0] ?? '', one), evaluateCondition('true', one), evaluateCondition('true', other), ranOutOfTime(other)]).toEqual([true, false, true, false]);
+  });
+
+  it('that were not compiled before are compiled within the same budget', () => {
+    const one = facts();
+    expect(Array.from({ length: 200 }, (_, i) => evaluateCondition(errors(1_000 + i), one)).at(-1)).toBe(false);
+    expect([evaluateCondition('true', one), ranOutOfTime(one), Error.stackTraceLimit > 0]).toEqual([false, true, true]);
+  });
+
+  it('that are many and cheap all count', () => {
+    const cheap = Array.from({ length: 2_000 }, (_, i) => `attributes.n == 1 && depth != ${i + 1}`);
+    expect(cheap.every((condition) => checkCondition(condition) === null)).toBe(true);
+    const one = facts({ attributes: { n: 1 } });
+    expect([cheap.filter((condition) => evaluateCondition(condition, one)).length, ranOutOfTime(one)]).toEqual([2_000, false]);
   });
 });
 
