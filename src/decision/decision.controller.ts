@@ -1,8 +1,10 @@
-import { Body, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CheckAnswer } from '../core/decision.js';
+import type { Limits } from '../platform/config/config.js';
 import { DEFAULT_LIMITS } from '../platform/config/config.js';
+import { LIMITS } from '../platform/config/limits.token.js';
 import { Problems, appErrorOf } from '../platform/errors/problems.js';
 import { ANSWER_ETAG_HEADERS, ApiProblems, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { languageOf } from '../platform/http/request-context.js';
@@ -10,6 +12,7 @@ import { Metrics } from '../platform/observability/metrics.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
 import { AnswerMemo, memoisable } from './answer-memo.js';
+import { tellWithin } from './batch-answer.js';
 import { DECIDE_ACCESS } from './decision.access.js';
 import { BatchAnswerDto, CheckAnswerDto, DecisionDto } from './decision.dto.js';
 import { DecisionService } from './decision.service.js';
@@ -29,6 +32,7 @@ export class DecisionController {
     private readonly memo: AnswerMemo,
     private readonly problems: Problems,
     private readonly metrics: Metrics,
+    @Inject(LIMITS) private readonly limits: Limits,
   ) {}
 
   @Post('decide')
@@ -41,9 +45,9 @@ export class DecisionController {
     return this.measured(this.metrics.decideSeconds, tenant, async () => {
       const language = languageOf(request);
       const input = this.reader.readDecide(body);
-      const { decision, ground: { view, conversation } } = await this.decisions.decide(tenant, input, language);
+      const { decision, isSettled, ground: { view, conversation } } = await this.decisions.decide(tenant, input, language);
       const answer = memoisable(tenant, decision, `${view.incarnation} ${language} ${request.rawJson}`, conversation && { id: input.conversationId ?? '', version: conversation.version });
-      if (decision.freshness === 'fresh' && request.rawJson !== undefined) this.memo.keep(tenant, view, language, request.rawJson, answer);
+      if (isSettled && request.rawJson !== undefined) this.memo.keep(tenant, view, language, request.rawJson, answer);
       sendAnswer(reply, answer);
       return answer;
     }).then(() => undefined);
@@ -55,9 +59,11 @@ export class DecisionController {
   @ApiBody({ schema: batchSchema(DEFAULT_LIMITS) })
   @ApiOkResponse({ description: 'the answers', type: BatchAnswerDto })
   @ApiProblems('INVALID_REQUEST', 'LIMIT_EXCEEDED')
-  async batch(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest): Promise<object> {
+  async batch(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const requests = this.reader.readBatch(body).map((item) => () => this.reader.readDecide(item));
-    return { results: await this.decisions.decideAll(tenant, requests, languageOf(request), (error) => this.problems.of(error, request.id)) };
+    const told = tellWithin(this.limits.batchAnswerBytes, (error) => this.problems.of(error, request.id));
+    const results = await this.decisions.decideAll(tenant, requests, languageOf(request), told);
+    void reply.header('content-type', 'application/json; charset=utf-8').send(`{"results":[${results.join(',')}]}`);
   }
 
   @Post('check')

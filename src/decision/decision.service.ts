@@ -22,6 +22,14 @@ export type AnsweredDecision = Decision & Freshness;
 export interface Decided {
   readonly decision: AnsweredDecision;
   readonly ground: Ground;
+  /** False for a stale one, and where time ran out: the same question may have another answer at once. */
+  readonly isSettled: boolean;
+}
+
+/** What becomes of an answer at once, so that not all of a batch need be held as they were made. */
+export interface Told<T> {
+  readonly ok: (decision: AnsweredDecision) => T;
+  readonly failed: (error: unknown) => T;
 }
 
 @Injectable()
@@ -47,26 +55,27 @@ export class DecisionService {
 
   /**
    * Each in its place; a failed one leaves the others alone. Those that wait for a revision wait together; then one is decided
-   * after another, and other requests get their turn in between.
+   * after another, and other requests get their turn in between. What they write meanwhile counts for those that come after.
    */
-  async decideAll<T>(tenant: TenantId, requests: readonly (() => DecideInput & WithMinRevision)[], language: Language, failed: (error: unknown) => T): Promise<({ ok: AnsweredDecision } | { error: T })[]> {
-    const ready = await Promise.allSettled(requests.map((request) => this.readyToDecide(tenant, request, language)));
-    const results: ({ ok: AnsweredDecision } | { error: T })[] = [];
+  async decideAll<T>(tenant: TenantId, requests: readonly (() => DecideInput & WithMinRevision)[], language: Language, told: Told<T>): Promise<T[]> {
+    const ready = await Promise.allSettled(requests.map((request) => this.readyToDecide(tenant, request)));
+    const results: T[] = [];
     for (const one of ready) {
       await nextTurn();
       try {
         if (one.status === 'rejected') throw one.reason;
-        results.push({ ok: one.value().decision });
+        results.push(told.ok((await this.decide(tenant, one.value, language)).decision));
       } catch (error) {
-        results.push({ error: failed(error) });
+        results.push(told.failed(error));
       }
     }
     return results;
   }
 
-  private async readyToDecide(tenant: TenantId, request: () => DecideInput & WithMinRevision, language: Language): Promise<() => Decided> {
+  private async readyToDecide(tenant: TenantId, request: () => DecideInput & WithMinRevision): Promise<DecideInput & WithMinRevision> {
     const input = request();
-    return this.on(tenant, input, (ground) => () => this.decideFrom(ground, input, language));
+    await this.on(tenant, input, () => undefined);
+    return input;
   }
 
   private on<T>(tenant: TenantId, asked: TurnInput & WithMinRevision, answer: (ground: Ground) => T): T | Promise<T> {
@@ -80,7 +89,7 @@ export class DecisionService {
     const subject = this.subjects.of(view, request.agentId, request.context, { view: request.view, select: request.select });
     const { agentId, revision, ...rest } = decide(subject, { ...request, offering: offeringIn(ground, request) }, language);
     const freshness: Freshness = staleForMs === 0 ? { freshness: 'fresh' } : { freshness: 'stale', staleForMs };
-    return { decision: { agentId, revision, ...freshness, ...rest }, ground };
+    return { decision: { agentId, revision, ...freshness, ...rest }, ground, isSettled: staleForMs === 0 && !this.engines.ranOutOfTime(subject.facts) };
   }
 
   private checkFrom(ground: Ground, input: CheckInput, language: Language): CheckAnswer {

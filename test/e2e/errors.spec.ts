@@ -11,7 +11,7 @@ describe('errors', () => {
   beforeAll(async () => {
     const [kind] = DATABASES;
     if (kind === undefined) throw new Error('no database');
-    service = await startTestService(kind, { TOOLCRIB_MAX_TOOLS: '20', TOOLCRIB_MAX_AGENTS: '3', TOOLCRIB_MAX_LIST_LENGTH: '50', TOOLCRIB_MAX_BATCH: '5' });
+    service = await startTestService(kind, { TOOLCRIB_MAX_TOOLS: '20', TOOLCRIB_MAX_AGENTS: '3', TOOLCRIB_MAX_LIST_LENGTH: '50', TOOLCRIB_MAX_BATCH: '5', TOOLCRIB_MAX_BATCH_ANSWER_BYTES: '2000' });
     tenant = await newTenant(service);
     await tenant.caller.post('/v1/tools/sync', { source: 's', tools: [{ name: 'read_file', description: 'd', isCore: true }] });
     await tenant.caller.send('put', '/v1/agents/m', {});
@@ -25,6 +25,14 @@ describe('errors', () => {
     const own = await tenant.caller.get('/v1/nothing', { 'x-request-id': 'not an\tid' });
     expect(own.body).toMatchObject({ status: 404, code: 'NOT_FOUND', requestId: own.headers['x-request-id'] });
     expect(own.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/u);
+  });
+
+  it('stand in a batch where the answer would be, also where all answers together would be too much', async () => {
+    const [large, small] = [{ agentId: 'm' }, { agentId: 'm', include: [] }];
+    const { status, body } = await tenant.caller.post('/v1/decide/batch', { requests: [large, large, large, { agentId: 'ghost' }, small] });
+    expect(status).toBe(200);
+    expect(body.results.map((result: { ok?: { toolNames: string[] }; error?: { code: string } }) => result.error?.code ?? result.ok?.toolNames)).toEqual([['read_file'], ['read_file'], 'LIMIT_EXCEEDED', 'AGENT_NOT_FOUND', ['read_file']]);
+    expect(body.results[2].error).toMatchObject({ status: 422, detail: 'the answers of a batch hold at most 2000 bytes together: ask for less at once', requestId: expect.any(String) });
   });
 
   it.each<[string, string, string | object, Record<string, string>, number, string]>([

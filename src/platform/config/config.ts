@@ -29,6 +29,7 @@ export interface Limits {
   readonly bodyBytes: number;
   readonly listLength: number;
   readonly batchSize: number;
+  readonly batchAnswerBytes: number;
   readonly jsonDepth: number;
 }
 
@@ -42,6 +43,7 @@ const LIMITS: Readonly<Record<keyof Limits, readonly [name: string, fallback: nu
   bodyBytes: ['TOOLCRIB_MAX_BODY_BYTES', 256 * 1024],
   listLength: ['TOOLCRIB_MAX_LIST_LENGTH', 5_000],
   batchSize: ['TOOLCRIB_MAX_BATCH', 100],
+  batchAnswerBytes: ['TOOLCRIB_MAX_BATCH_ANSWER_BYTES', 32 * 1024 * 1024],
   jsonDepth: ['TOOLCRIB_MAX_JSON_DEPTH', 64],
 };
 
