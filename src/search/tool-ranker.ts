@@ -1,13 +1,16 @@
 import type { Ranked, SearchDocument } from '../core/search.js';
 
-/** Ranks tools by a query. An index belongs to one list of documents, whose identity is its key. */
+/**
+ * Orders tools by how well they fit a query. The array of documents is the key of what is kept for it: hand in the same one
+ * for as long as nothing in it changed, and a new one after that.
+ */
 export abstract class ToolRanker {
   /**
-   * The documents whose name is `among` that match the query, best first; none is cut. An exact name comes first, equal
-   * scores come in the order of the documents, and the same question has the same answer.
+   * The tools of `among` that match, best first. Those outside are not looked at, so they can not take a place. A tool
+   * whose very name is the query comes first; equal scores keep the order of the documents.
    */
   abstract rank(documents: readonly SearchDocument[], query: string, among: ReadonlySet<string>): Promise<readonly Ranked[]>;
 
-  /** Builds the index ahead of the first search, in the background. */
+  /** Begins what the first `rank` would wait for. */
   abstract prepare(documents: readonly SearchDocument[]): void;
 }
