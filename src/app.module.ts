@@ -14,6 +14,8 @@ import { DecisionController } from './decision/decision.controller.js';
 import { DecisionService } from './decision/decision.service.js';
 import { Grounds } from './decision/grounds.js';
 import { RequestReader } from './decision/request-reader.js';
+import { SearchController } from './decision/search.controller.js';
+import { SearchService } from './decision/search.service.js';
 import { Engines } from './engines/engines.js';
 import { LibraryEngines } from './engines/library-engines.js';
 import { GovernanceStore } from './governance/governance.store.js';
@@ -38,6 +40,8 @@ import { SyncService } from './registry/sync.service.js';
 import { ToolsController } from './registry/tools.controller.js';
 import { ToolsService } from './registry/tools.service.js';
 import { ToolsetsController } from './registry/toolsets.controller.js';
+import { LexicalRanker } from './search/lexical-ranker.js';
+import { ToolRanker } from './search/tool-ranker.js';
 import { AccessGuard } from './tenancy/access.guard.js';
 import { Authenticator } from './tenancy/authenticator.js';
 import { KeyStore } from './tenancy/key.store.js';
@@ -67,7 +71,7 @@ export class AppModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
-      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, ToolsetsController, LoadingRegistryController, AgentsController, DecisionController, ConversationsController],
+      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, ToolsetsController, LoadingRegistryController, AgentsController, DecisionController, ConversationsController, SearchController],
       providers: [
         { provide: LIMITS, useValue: limits },
         { provide: Database, useValue: database },
@@ -75,6 +79,7 @@ export class AppModule {
         { provide: Problems, useValue: problems },
         { provide: Readiness, useValue: new Readiness(database, metrics, maxStalenessMs) },
         { provide: Engines, useClass: LibraryEngines },
+        { provide: ToolRanker, useClass: LexicalRanker },
         { provide: RequestReader, useValue: new RequestReader(limits) },
         { provide: ConversationReader, useValue: new ConversationReader(limits) },
         { provide: ConversationStore, useValue: new PrismaConversationStore(database) },
@@ -85,7 +90,7 @@ export class AppModule {
         { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs), inject: [PolicyLoader] },
         { provide: GovernanceStore, useFactory: (views: PolicyViews, conversations: ConversationStates) => announcing(new PrismaGovernanceStore(database), views, conversations), inject: [PolicyViews, ConversationStates] },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
-        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, Subjects, Grounds, ConversationsService, DecisionService,
+        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, Subjects, Grounds, ConversationsService, DecisionService, SearchService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
         AnswerMemo,

@@ -10,6 +10,7 @@ import { PolicyLoader } from '../policy/policy.loader.js';
 import { PolicyViews } from '../policy/policy-views.js';
 import { Subjects } from '../policy/subjects.js';
 import { DecisionService } from './decision.service.js';
+import { Grounds } from './grounds.js';
 
 const TENANT = 't' as TenantId;
 
@@ -29,7 +30,7 @@ const setUp = () => {
   const clock = { now: 1_000 };
   const views = new PolicyViews(loader, new Metrics(), 30_000, () => clock.now);
   const engines = new LibraryEngines();
-  return { loader, clock, views, decisions: new DecisionService(views, {} as ConversationStates, new Subjects(engines), engines) };
+  return { loader, clock, views, decisions: new DecisionService(new Grounds(views, {} as ConversationStates), new Subjects(engines), engines) };
 };
 
 describe('a batch', () => {
