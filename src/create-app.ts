@@ -5,6 +5,8 @@ import { AppModule } from './app.module.js';
 import { ConversationStates } from './conversations/conversation-states.js';
 import { AnswerMemo } from './decision/answer-memo.js';
 import { openFastRoad } from './decision/fast-road.js';
+import { SearchService } from './decision/search.service.js';
+import { GovernanceStore } from './governance/governance.store.js';
 import { Problems } from './platform/errors/problems.js';
 import { acceptJson } from './platform/http/json-body.js';
 import { observeRequests } from './platform/http/request-context.js';
@@ -27,5 +29,7 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(parts, problems), adapter, { logger: new NestLogger(logger), bodyParser: false, abortOnError: false });
   refuseLargeBodiesOfStrangers(fastify, app.get(Authenticator), config.limits.bodyBytes);
   openFastRoad(fastify, { guard: app.get(AccessGuard), views: app.get(PolicyViews), conversations: app.get(ConversationStates), memo: app.get(AnswerMemo), metrics });
+  const searches = app.get(SearchService);
+  app.get(GovernanceStore).onCommit((tenant) => searches.noteCommit(tenant));
   return app;
 }

@@ -26,10 +26,12 @@ export interface SearchAnswer {
 
 /** Tenants whose index is kept ready after a change. */
 const MAX_SEARCHING = 1_000;
+const PREPARE_AFTER_MS = 500;
 
 @Injectable()
 export class SearchService {
   private readonly documents = new SearchDocuments();
+  private readonly preparing = new Set<TenantId>();
   private readonly searching = new LRUCache<TenantId, true>({ max: MAX_SEARCHING });
 
   constructor(
@@ -54,11 +56,16 @@ export class SearchService {
     return { revision: view.revision, results: results.map(({ tool, ...result }) => ({ ...result, definition: presentOne(tool, subject, request.format) })), ...found };
   }
 
-  /** The catalog of a tenant that searches has changed: its index is built before the next search asks for it. */
-  async prepare(tenant: TenantId): Promise<void> {
-    if (!this.searching.has(tenant)) return;
-    const { view } = await this.views.get(tenant);
-    this.ranker.prepare(this.documents.ofCatalog(view));
+  /** The catalog of a tenant that searches may have changed: once its writes pause, the index is built ahead of the next search. */
+  noteCommit(tenant: TenantId): void {
+    if (!this.searching.has(tenant) || this.preparing.has(tenant)) return;
+    const timer = setTimeout(() => {
+      this.preparing.delete(tenant);
+      // What can not be read now is read by the next search, which is told.
+      this.views.get(tenant).then(({ view }) => this.ranker.prepare(this.documents.ofCatalog(view)), () => undefined);
+    }, PREPARE_AFTER_MS);
+    this.preparing.add(tenant);
+    timer.unref();
   }
 
   /** What was found is callable from now on, so a search that can not note it does not answer. */

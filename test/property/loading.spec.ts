@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { decide, offeredTools } from '../../src/core/decide.js';
+import { expose } from '../../src/core/expose.js';
+import { findTools } from '../../src/core/find-tools.js';
 import { isObject } from '../../src/core/json.js';
 import { compress, loadTools, loadableOf, mark } from '../../src/core/load-tools.js';
 import { pendingOf, readToolLoading, toolLoadingOf } from '../../src/core/loading-state.js';
@@ -49,6 +51,24 @@ describe('INVARIANT (no leak)', () => {
         expect({ name, isTheirs: offered.has(name) }).toEqual({ name, isTheirs: ['loaded', 'already_loaded', 'not_deferred'].includes(status) });
       }
       expect(after.loaded.filter((name) => !state.loaded.includes(name)).every((name) => offered.has(name))).toBe(true);
+    }), RUNS);
+  });
+});
+
+describe('INVARIANT (search adds nothing)', () => {
+  it('whatever a ranking says, only what decide offers is found, in the order of the ranking, cut last', () => {
+    const ranking = fc.uniqueArray(fc.constantFrom(...NAMES, 'ghost', 'load_tools'));
+    fc.assert(fc.property(situation(), ranking, fc.integer({ min: 1, max: 4 }), (given, names, limit) => {
+      const subject = subjectIn(given);
+      const offering = offeringIn(given);
+      const { toolNames, initialTools } = decide(subject, { ...PLAIN, offering }, 'en');
+      const ranked = names.map((name, i) => ({ name, score: names.length - i }));
+      const { results, total, categories } = findTools(ranked, expose(offeredTools(subject), subject, offering), subject, limit);
+      const matching = names.filter((name) => toolNames.includes(name));
+      expect({ found: results.map(({ name }) => name), total }).toEqual({ found: matching.slice(0, limit), total: matching.length });
+      expect(results.every(({ name, exposed }) => exposed === initialTools.includes(name))).toBe(true);
+      expect(categories === undefined).toBe(matching.length > 0);
+      expect((categories ?? []).every(({ count }) => count > 0 && count <= toolNames.length)).toBe(true);
     }), RUNS);
   });
 });

@@ -14,6 +14,8 @@ import { etagOf } from '../../src/platform/errors/etag.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import type { TenantId } from '../../src/platform/tenant-id.js';
 import { PolicyViews } from '../../src/policy/policy-views.js';
+import { SearchService } from '../../src/decision/search.service.js';
+import { LexicalRanker } from '../../src/search/lexical-ranker.js';
 import { Subjects } from '../../src/policy/subjects.js';
 import { SyncService } from '../../src/registry/sync.service.js';
 import type { GovernancePatch } from '../../src/registry/tools.service.js';
@@ -29,6 +31,8 @@ import { MemoryWorld } from './memory-world.js';
 type Json = Record<string, unknown>;
 
 const SYNC_DEFAULTS = { source: 'runtime', mode: 'full', format: 'toolcrib', namespace: null, confirmRemovals: false, categories: null, tools: [] };
+/** One for all worlds: its glossary is large. */
+const RANKER = new LexicalRanker();
 const TENANT = 'cases' as TenantId;
 
 /** The core with its real engines and the in-memory twins: no HTTP, no database. */
@@ -43,7 +47,9 @@ export class CoreWorld implements World {
   private readonly subjects = new Subjects(this.engines);
   private readonly states = new ConversationStates(this.memory.conversations, 30_000);
   private readonly conversations = new ConversationsService(this.memory.conversations, this.states, this.views, this.subjects);
-  private readonly decisions = new DecisionService(new Grounds(this.views, this.states), this.subjects, this.engines);
+  private readonly grounds = new Grounds(this.views, this.states);
+  private readonly decisions = new DecisionService(this.grounds, this.subjects, this.engines);
+  private readonly searches = new SearchService(this.grounds, this.views, this.states, this.subjects, RANKER);
   private readonly reader = new RequestReader(DEFAULT_LIMITS);
   private readonly conversationReader = new ConversationReader(DEFAULT_LIMITS);
 
@@ -114,6 +120,8 @@ export class CoreWorld implements World {
         return { ...(await this.decisions.decide(TENANT, this.reader.readDecide({ agentId, ...body }), 'en')).decision };
       case 'check':
         return { ...(await this.decisions.check(TENANT, this.reader.readCheck({ agentId, ...body }), 'en')) };
+      case 'search':
+        return { ...(await this.searches.search(TENANT, this.reader.readSearch({ agentId, ...body }))) };
       case 'registry':
         return { items: await this.tools.loadingRegistry(TENANT) };
     }

@@ -47,6 +47,8 @@ export class HttpWorld implements World {
         return this.caller.post('/v1/decide', { agentId, ...body });
       case 'check':
         return this.caller.post('/v1/check', { agentId, ...body });
+      case 'search':
+        return this.caller.post('/v1/search', { agentId, ...body });
       case 'registry':
         return this.caller.get('/v1/loading-registry');
     }

@@ -29,7 +29,7 @@ declare module 'fastify' {
 }
 
 const isWrite = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
-const HOT_ROUTES = new Set(['/v1/decide', '/v1/decide/batch', '/v1/check']);
+const HOT_ROUTES = new Set(['/v1/decide', '/v1/decide/batch', '/v1/check', '/v1/search']);
 
 const levelOf = (status: number, tells: boolean): 'error' | 'warn' | 'info' | 'debug' => {
   if (status >= 500) return status === 503 ? 'warn' : 'error';
