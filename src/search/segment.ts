@@ -5,24 +5,30 @@ const LONGEST = 8;
 /** An unknown character costs more than a word, so that the fewest and longest known words win. */
 const COST = { word: 1, character: 1.6, lengthBonus: 0.002 } as const;
 
+interface Way {
+  readonly cost: number;
+  /** The last word of it. */
+  readonly word: string;
+}
+
 /** A run of Chinese characters as the fewest words that the dictionary knows; what it does not know stays single characters. */
 export function segment(run: string, isKnown: (word: string) => boolean): string[] {
-  const cost = new Float64Array(run.length + 1).fill(Infinity);
-  const from = new Int32Array(run.length + 1);
-  cost[0] = 0;
-  for (let start = 0; start < run.length; start += 1) {
-    for (let end = start + 1; end <= Math.min(run.length, start + LONGEST); end += 1) {
-      const word = run.slice(start, end);
-      if (word.length > 1 && !isKnown(word)) continue;
-      const total = (cost[start] ?? Infinity) + costOf(word);
-      if (total >= (cost[end] ?? Infinity)) continue;
-      cost[end] = total;
-      from[end] = start;
-    }
-  }
+  const ways: Way[] = [{ cost: 0, word: '' }];
+  for (let end = 1; end <= run.length; end += 1) ways.push(cheapest(run, end, ways, isKnown));
   const words: string[] = [];
-  for (let end = run.length; end > 0; end = from[end] ?? 0) words.unshift(run.slice(from[end] ?? 0, end));
-  return words;
+  for (let end = run.length; end > 0; end -= words.at(-1)?.length ?? end) words.push(ways[end]?.word ?? '');
+  return words.reverse();
+}
+
+/** To cut the run up to `end`, with the ways to all places before it. */
+function cheapest(run: string, end: number, ways: readonly Way[], isKnown: (word: string) => boolean): Way {
+  let best: Way = { cost: Infinity, word: '' };
+  for (const [start, { cost }] of ways.slice(-LONGEST).entries()) {
+    const word = run.slice(end - Math.min(LONGEST, ways.length) + start, end);
+    if (word.length > 1 && !isKnown(word)) continue;
+    if (cost + costOf(word) < best.cost) best = { cost: cost + costOf(word), word };
+  }
+  return best;
 }
 
 const costOf = (word: string): number => {

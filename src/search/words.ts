@@ -57,7 +57,9 @@ const STOP_WORDS = new Set(('i me my myself we our ours ourselves you your yours
 export const isStopWord = (word: string): boolean => STOP_WORDS.has(word);
 
 /** Words of grammar, and the ways to ask for something. */
-const CHINESE_STOP_WORDS = new Set([...'的了和与及或在是我你他她它这那哪个些把被给往从到对向为以于中里上下着过吗呢吧啊呀么如请帮想要一份没会能可每各都也就还又再其并而之所等很最更多少几用让使将',
-  ...'怎么 什么 哪些 如何 可以 一个 一下 一些 一条 一份 我的 这个 那个 里面 有哪些 多少 进行 怎样 为什么 我想 帮我 请问 需要'.split(' ')]);
+const CHINESE_STOP_WORDS = new Set([
+  ...Array.from('的了和与及或在是我你他她它这那哪个些把被给往从到对向为以于中里上下着过吗呢吧啊呀么如请帮想要一份没会能可每各都也就还又再其并而之所等很最更多少几用让使将'),
+  ...'怎么 什么 哪些 如何 可以 一个 一下 一些 一条 一份 我的 这个 那个 里面 有哪些 多少 进行 怎样 为什么 我想 帮我 请问 需要'.split(' '),
+]);
 
 export const isChineseStopWord = (word: string): boolean => CHINESE_STOP_WORDS.has(word);

@@ -19,6 +19,8 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   // Words and shapes of the core that the edge speaks in; no decision.
   { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|text|reason|catalog|agent-document)/u], packages: [/^@nestjs\/(?:common|core|swagger|platform-fastify)$/u, /^class-validator$/u, /^fastify$/u, /^lru-cache$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
   { from: /^engines\//u, may: [/^core\//u, /^engines\//u], packages: [/^ajv/u, /^@bufbuild\/cel$/u, /^lru-cache$/u, /^node:vm$/u] },
+  // Ranking: its port is `tool-ranker`, its libraries stay inside.
+  { from: /^search\//u, may: [/^core\/search\.ts$/u, /^search\//u, /^platform\/errors/u], packages: [/^minisearch\/SearchableMap$/u, /^stemmer$/u, /^node:(?:fs|timers)\/promises$/u] },
   { from: /^governance\//u, may: [/^core\//u, /^governance\//u], packages: [] },
   { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^engines\/engines\.ts$/u, /^platform\/(?:errors|observability|config|readings|tenant-id)/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^node:timers/u] },
   { from: /\.(?:controller|dto)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/access/u], packages: [/^@nestjs\//u, /^class-validator$/u, /^fastify$/u] },
