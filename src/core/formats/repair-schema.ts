@@ -24,20 +24,23 @@ function onceEach(repair: Repair): Repair {
 
 /** An object at the top and nothing but: what MCP asks for. Everything else stays as it was declared. */
 const forMcp = onceEach((schema) => {
-  const object = objectSchemaOf(schema);
-  if (object === null || !hasCombinators(schema)) return object;
+  if (objectSchemaOf(schema) === null) return null;
   const properties = isObject(schema['properties']) ? { properties: asObjects(schema['properties']) } : {};
-  return { ...schema, type: 'object', ...properties };
+  return inPlace({ ...schema, type: 'object', ...properties }, schema);
 });
 
 const asObjects = (properties: JsonObject): JsonObject => Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, one === true ? {} : one === false ? { not: {} } : one]));
 
 const flat = onceEach((schema) => {
-  if (!hasCombinators(schema)) return objectSchemaOf(schema);
-  if (isNamedInside(schema)) return null;
   const object = objectSchemaOf(schema);
-  return object && withReferences(object, schema);
+  return object && inPlace(object, schema);
 });
+
+/** What a schema refers to itself as is the declared whole, not the object that is made of it. */
+function inPlace(object: JsonObject, schema: JsonObject): JsonObject | null {
+  if (schema['type'] === 'object' && hasCombinators(object) === hasCombinators(schema)) return object;
+  return isNamedInside(schema) && (hasCombinators(schema) || referencesIn(schema).length > 0) ? null : withReferences(object, schema);
+}
 
 const forOpenAi = onceEach((schema) => {
   const object = flat(schema);
