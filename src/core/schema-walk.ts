@@ -6,14 +6,17 @@ const ONE_SCHEMA = [
   'items', 'additionalItems', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'contains', 'propertyNames', 'not', 'if', 'then', 'else', 'contentSchema',
 ];
 const LISTS_OF_SCHEMAS = ['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'];
-const MAPS_OF_SCHEMAS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
+export const MAPS_OF_SCHEMAS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'];
 
-/** The schemas directly inside one: what stands in `enum`, `const` or `default` is data and none of them. */
-export function subschemas(schema: JsonObject): JsonObject[] {
+/** What stands directly inside a schema where it has schemas: mostly such, `true` and `false` too. What stands in `enum`, `const` or `default` is data. */
+export function innerParts(schema: JsonObject): unknown[] {
   const lists = LISTS_OF_SCHEMAS.flatMap((key) => (Array.isArray(schema[key]) ? (schema[key] as unknown[]) : []));
   const maps = MAPS_OF_SCHEMAS.flatMap((key) => (isObject(schema[key]) ? Object.values(schema[key]) : []));
-  return [...ONE_SCHEMA.map((key) => schema[key]), ...lists, ...maps].filter(isObject);
+  return [...ONE_SCHEMA.filter((key) => Object.hasOwn(schema, key)).map((key) => schema[key]), ...lists, ...maps];
 }
+
+/** The schemas directly inside one that are objects. */
+export const subschemas = (schema: JsonObject): JsonObject[] => innerParts(schema).filter(isObject);
 
 /** What a JSON Pointer such as `#/$defs/a` points at; undefined for any other reference, and where nothing is. */
 export function pointedAt(root: JsonObject, reference: string): unknown {

@@ -7,12 +7,19 @@ import { isObject } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
 import { pointer } from '../core/text.js';
 import { TookTooLong, bounded } from './bounded.js';
+import { plainSchema } from './plain-schema.js';
 import type { SchemaCost } from './schema-cost.js';
 import { costOf, workOf } from './schema-cost.js';
-import { mapSchemas, nodesIn } from '../core/schema-walk.js';
-import { outsideReference } from './schema-walk.js';
+import { isDraft7, outsideReference } from './schema-document.js';
+import { nodesIn } from '../core/schema-walk.js';
 
-const COMPILE_LIMIT_MS = 500;
+const COMPILE_LIMIT_MS = 1_000;
+/** Parts of one schema from which on code that stops at the first fault is not tried. */
+const WIDE = 400;
+/** What took longer is not compiled a second time, to find every fault. */
+const COMPILE_TWICE_MS = 100;
+/** What took too long is tried again after that long. */
+const COMPILE_AGAIN_MS = 10_000;
 const VALIDATE_LIMIT_MS = 50;
 /** Steps that are judged without a watchdog: some milliseconds at the very most. */
 const TAME_WORK = 1_000_000;
@@ -32,10 +39,8 @@ const regExp = Object.assign(
   { code: 'new RegExp' },
 );
 
-/** `format` is an annotation, as draft 2020-12 has it by default. No schema is ever loaded from elsewhere. */
-const OPTIONS: Options = { strict: false, validateFormats: false, validateSchema: false, addUsedSchema: false, logger: false, inlineRefs: false, ownProperties: true, multipleOfPrecision: 12, code: { regExp } };
-
-const isDraft7 = ({ $schema }: JsonObject): boolean => typeof $schema === 'string' && /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/u.test($schema);
+/** `format` is an annotation, as draft 2020-12 has it by default. No schema is ever loaded from elsewhere. Optimising the code takes time that grows with its square. */
+const OPTIONS: Options = { strict: false, validateFormats: false, validateSchema: false, addUsedSchema: false, logger: false, inlineRefs: false, ownProperties: true, multipleOfPrecision: 12, code: { regExp, optimize: false } };
 
 const metaSchemas = {
   draft7: metaSchema(new Ajv({ ...OPTIONS, meta: true }), 'http://json-schema.org/draft-07/schema'),
@@ -77,48 +82,74 @@ interface Compiled {
   thorough: ValidateFunction | null | undefined;
 }
 
-const compiled = new LRUCache<JsonObject, Compiled>({ max: 2_000 });
+const compiled = new LRUCache<JsonObject, Compiled | 'too long'>({ max: 2_000 });
 
-/** An instance for each schema: nothing of one tenant's schema (an `$id`, say) is ever seen by another's. */
-function compile(schema: JsonObject, allErrors: boolean): ValidateFunction | null {
-  const draft7 = isDraft7(schema);
+function compileOnce(schema: JsonObject): Compiled | 'too long' {
+  const known = compiled.get(schema);
+  if (known !== undefined) return known;
+  const fresh = compile(schema);
+  // The machine may have been busy.
+  compiled.set(schema, fresh, fresh === 'too long' ? { ttl: COMPILE_AGAIN_MS } : {});
+  return fresh;
+}
+
+function compile(schema: JsonObject): Compiled | 'too long' {
+  const start = performance.now();
   try {
-    return bounded(COMPILE_LIMIT_MS, () => {
-      const applied = mapSchemas(schema, (one) => withoutForeignKeywords(one, draft7));
-      return new (draft7 ? Ajv : Ajv2020)({ ...OPTIONS, allErrors, meta: false }).compile(applied);
-    });
+    const cost = costOf(schema);
+    const fits = cost.width > WIDE ? null : build(schema, false, COMPILE_LIMIT_MS);
+    const spent = performance.now() - start;
+    if (fits !== null) return { cost, fits, thorough: spent > COMPILE_TWICE_MS ? null : undefined };
+    // What stops at the first fault is code nested as deep as the schema is wide, which may be too deep; this is flat, and makes a fault of each step.
+    const thorough = build(schema, true, Math.max(1, COMPILE_LIMIT_MS - spent));
+    return { cost: { ...cost, steps: cost.steps * (TAME_WORK / THOROUGH_WORK) }, fits: thorough, thorough: null };
   } catch {
+    return 'too long';
+  }
+}
+
+/** An instance for each schema: nothing of one tenant's schema (an `$id`, say) is ever seen by another's. Throws when it takes too long. */
+function build(schema: JsonObject, allErrors: boolean, milliseconds: number): ValidateFunction | null {
+  try {
+    return bounded(Math.ceil(milliseconds), () => {
+      const options = { ...OPTIONS, allErrors, meta: false };
+      const ajv = isDraft7(schema) ? new Ajv({ ...options, ...ALONE_BESIDE_REFERENCE }) : new Ajv2020(options);
+      for (const keyword of FOREIGN) ajv.removeKeyword(keyword);
+      return ajv.compile(plainSchema(schema));
+    });
+  } catch (error) {
+    if (error instanceof TookTooLong) throw error;
     return null;
   }
 }
 
-/** The engine gives these a meaning that the drafts do not have: OpenAPI's, other drafts', and its own. */
-const FOREIGN = new Set(['nullable', 'id', '$recursiveRef', '$recursiveAnchor', '$async', '$schema']);
+/** As draft-07 has it; the engine means to do without in its next version. */
+const ALONE_BESIDE_REFERENCE = { ignoreKeywordsWithRef: true };
 
-function withoutForeignKeywords(schema: JsonObject, draft7: boolean): JsonObject {
-  if (namesPrototype(schema)) throw new Error('the engine skips members called `__proto__`');
-  const { $ref, definitions, $defs } = schema;
-  // Beside a reference that draft knows nothing else.
-  if (draft7 && typeof $ref === 'string') return { $ref, ...(isObject(definitions) && { definitions }), ...(isObject($defs) && { $defs }) };
-  return Object.fromEntries(Object.entries(schema).filter(([keyword]) => !FOREIGN.has(keyword)));
-}
-
-const namesPrototype = (schema: JsonObject): boolean =>
-  ['properties', 'dependentSchemas', 'dependentRequired', 'dependencies', 'patternProperties'].some((key) => isObject(schema[key]) && Object.hasOwn(schema[key], '__proto__'));
+/** Keywords of the engine that neither draft has. */
+const FOREIGN = ['id', '$recursiveRef', '$recursiveAnchor'];
 
 const NOT_APPLICABLE: readonly ArgumentFault[] = [{ path: '', message: 'the schema of the tool can not be applied' }];
 const TOO_LONG: readonly ArgumentFault[] = [{ path: '', message: 'the arguments take too long to judge' }];
 
 export function validateArguments(schema: JsonObject, value: unknown): readonly ArgumentFault[] {
-  const known = compiled.get(schema) ?? { cost: costOf(schema), fits: compile(schema, false), thorough: undefined };
-  compiled.set(schema, known);
+  const known = compileOnce(schema);
+  if (known === 'too long') return TOO_LONG;
   const { fits, cost } = known;
   if (fits === null) return NOT_APPLICABLE;
   const work = workOf(cost, nodesIn(value), charactersIn(value));
   const faults = judge(fits, value, work);
   if (faults.length === 0 || work > THOROUGH_WORK) return faults;
-  if (known.thorough === undefined) known.thorough = compile(schema, true);
+  if (known.thorough === undefined) known.thorough = thoroughly(schema);
   return known.thorough === null ? faults : judge(known.thorough, value, work);
+}
+
+function thoroughly(schema: JsonObject): ValidateFunction | null {
+  try {
+    return build(schema, true, COMPILE_LIMIT_MS);
+  } catch {
+    return null;
+  }
 }
 
 function judge(validate: ValidateFunction, value: unknown, work: number): readonly ArgumentFault[] {

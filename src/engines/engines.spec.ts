@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkSchema, validateArguments } from './ajv-schema.engine.js';
+import { costOf } from './schema-cost.js';
 import { TookTooLong, bounded } from './bounded.js';
 import { checkCondition, evaluateCondition, ranOutOfTime } from './cel-condition.engine.js';
 
@@ -94,6 +95,56 @@ describe('schemas', () => {
     [{ properties: { a: { pattern: '^(?=x)[\\w-.]+$' } } }, { a: 'y' }, ['/a']],
   ])('%j judges %j', (schema, value, paths) => {
     expect(validateArguments(schema as never, value).map(({ path }) => path)).toEqual(paths);
+  });
+
+  const DRAFT_7 = { $schema: 'http://json-schema.org/draft-07/schema#' };
+  const NOT_JUDGED = ['the schema of the tool can not be applied'];
+
+  it.each<[string, object, unknown, number]>([
+    ['a pointer into words of no draft: what it finds is a schema', { properties: { a: { $ref: '#/components/schemas/S' } }, components: { schemas: { S: { type: 'string', nullable: true } } } }, { a: null }, 1],
+    ['and so are those inside it', { properties: { a: { $ref: '#/components/S' } }, components: { S: { properties: { b: { type: 'string', nullable: true } } } } }, { a: { b: null } }, 1],
+    ['also where that one refers further', { $ref: '#/x/S', x: { S: { $ref: '#/y/T' } }, y: { T: { type: 'object', required: ['q'], $async: true } } }, {}, 1],
+    ['beside a reference draft-07 has nothing, there too', { ...DRAFT_7, properties: { a: { $ref: '#/x/S' } }, x: { S: { $ref: '#/definitions/any', type: 'string', required: ['q'] } }, definitions: { any: {} } }, { a: {} }, 0],
+    ['what stands there may be referred to', { ...DRAFT_7, properties: { a: { $ref: '#/definitions/any', properties: { b: { type: 'string' } } }, c: { $ref: '#/properties/a/properties/b' } }, definitions: { any: {} } }, { a: { b: 1 }, c: 'x' }, 0],
+    ['and is judged by', { ...DRAFT_7, properties: { a: { $ref: '#/definitions/any', properties: { b: { type: 'string' } } }, c: { $ref: '#/properties/a/properties/b' } }, definitions: { any: {} } }, { c: 1 }, 1],
+    ['what is called like a keyword of others may be referred to', { properties: { a: { $ref: '#/$defs/user/id' } }, $defs: { user: { id: { type: 'string' } } } }, { a: 1 }, 1],
+    ['it may be', { properties: { a: { $ref: '#/$defs/user/nullable' } }, $defs: { user: { nullable: { type: 'string' } } } }, { a: 'x' }, 0],
+    ['an `id` means nothing, whatever it is', { properties: { a: { id: { type: 'string' } }, b: { id: 'x' } } }, { a: 1, b: 2 }, 0],
+    ['a dynamic reference to the root', { $dynamicAnchor: 'n', type: 'object', properties: { c: { $dynamicRef: '#n' }, d: { $ref: '#/$defs/d' } }, $defs: { d: { properties: { e: { $dynamicRef: '#n' } } } } }, { c: { c: {} }, d: { e: {} } }, 0],
+    ['is followed', { $dynamicAnchor: 'n', type: 'object', properties: { c: { $dynamicRef: '#n' }, d: { $ref: '#/$defs/d' } }, $defs: { d: { properties: { e: { $dynamicRef: '#n' } } } } }, { c: { c: 1 } }, 1],
+    ['from within as well', { $dynamicAnchor: 'n', type: 'object', properties: { d: { $ref: '#/$defs/d' } }, $defs: { d: { properties: { e: { $dynamicRef: '#n' } } } } }, { d: { e: 1 } }, 1],
+  ])('%s', (_, schema, value, faults) => {
+    const found = validateArguments(schema as never, value);
+    expect(found).toHaveLength(faults);
+    expect(found.map(({ message }) => message)).not.toEqual(NOT_JUDGED);
+  });
+
+  it.each<[string, object, unknown]>([
+    ['a dynamic reference to an anchor inside', { properties: { a: { $dynamicRef: '#s' } }, $defs: { s: { $dynamicAnchor: 's', type: 'string' } } }, { a: { a: {} } }],
+    ['a dynamic reference to the root that another anchor may overtake', { $dynamicAnchor: 'n', properties: { a: { $dynamicRef: '#n' } }, $defs: { s: { $dynamicAnchor: 'n', type: 'string' } } }, { a: {} }],
+    ['a dynamic reference within another resource', { $dynamicAnchor: 'n', $defs: { s: { $id: 's.json', $dynamicAnchor: 'n', properties: { a: { $dynamicRef: '#n' } } } }, $ref: 's.json' }, { a: {} }],
+    ['a dynamic reference to nothing', { properties: { a: { $dynamicRef: '#undefined' } } }, {}],
+    ['a reference to an anchor where no draft has schemas', { $ref: '#s', x: { $anchor: 's', type: 'object', nullable: true } }, {}],
+    ['a constant that is referred to as a schema', { properties: { a: { const: { nullable: true } }, b: { $ref: '#/properties/a/const' } } }, { a: {} }],
+    ['a map of schemas that is referred to as a schema', { properties: { nullable: false, b: { $ref: '#/properties' } } }, { nullable: 1 }],
+    ['a schema where the engine has a switch of its own', { $ref: '#/$async', $async: { type: 'object' } }, {}],
+  ])('can not be judged with %s', (_, schema, value) => {
+    expect(validateArguments(schema as never, value).map(({ message }) => message)).toEqual(NOT_JUDGED);
+  });
+
+  it('as wide as they may be are judged', () => {
+    const wide = { properties: Object.fromEntries(Array.from({ length: 1_600 }, (_, i) => [`k${i}`, { type: 'string' }])) };
+    expect([validateArguments(wide, { k7: 'x' }), validateArguments(wide, { k7: 1 }).map(({ path }) => path)]).toEqual([[], ['/k7']]);
+    const oneOf = { oneOf: Array.from({ length: 530 }, (_, i) => ({ const: i })) };
+    expect([validateArguments(oneOf, 7), validateArguments(oneOf, 'x').length > 0]).toEqual([[], true]);
+  });
+
+  it.each<[string, object]>([
+    ['false in a list', { items: { anyOf: Array.from({ length: 2_500 }, () => false) } }],
+    ['false by patterns', { items: { patternProperties: Object.fromEntries(Array.from({ length: 2_500 }, (_, i) => [`^k${i}$`, false])) } }],
+    ['names that depend on names', { ...DRAFT_7, items: { dependencies: { a: Array.from({ length: 2_500 }, (_, i) => `k${i}`) } } }],
+  ])('cost what is in them: %s', (_, schema) => {
+    expect(costOf(schema as never).steps).toBeGreaterThan(2_500);
   });
 
   it('never see one another: an `$id` of one is unknown to the next', () => {
