@@ -21,8 +21,9 @@ const savedView = ({ record, warnings, widening }: Saved): object => ({ ...(reco
 /** The members that a document is made of; what a reading adds to it is dropped again. */
 function documentIn(agentId: string, body: AgentDocumentDto): DocumentInput {
   if (!isLine(agentId, 128)) throw new AppError('INVALID_REQUEST', 'an agent’s id has 1 to 128 characters and no control characters');
-  if (body.agentId !== undefined && body.agentId !== agentId) {
-    throw new AppError('INVALID_REQUEST', `\`agentId\` is \`${body.agentId}\`, and the path names \`${agentId}\``, [{ path: '/agentId', message: 'differs from the path' }]);
+  const named = body.agentId ?? agentId;
+  if (named !== agentId) {
+    throw new AppError('INVALID_REQUEST', `\`agentId\` is \`${named}\`, and the path names \`${agentId}\``, [{ path: '/agentId', message: 'differs from the path' }]);
   }
   const { agentId: _, origin: __, updatedAt: ___, ...document } = body;
   return document;

@@ -1,5 +1,5 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, ValidateIf } from 'class-validator';
+import { IsOptional } from 'class-validator';
 import { ROUTING_STRATEGIES } from '../core/catalog.js';
 import type { ToolOverride } from '../core/agent-document.js';
 import { Anything, Flag, FreeObjectWith, Line, NamesTo, Nested, NestedList, OneOf, Optional, Text, Texts, WholeNumber } from '../platform/http/field-rules.js';
@@ -123,10 +123,10 @@ class DocumentMembersDto {
 }
 
 export class AgentDocumentDto extends DocumentMembersDto {
-  @ApiPropertyOptional({ description: 'the agent’s id; where it is sent it must be the one in the path', example: 'researcher' })
-  @ValidateIf(({ agentId }: AgentDocumentDto) => agentId !== undefined)
+  @ApiPropertyOptional({ description: 'the agent’s id; where it is sent it must be the one in the path', type: 'string', nullable: true, example: 'researcher' })
+  @Optional()
   @Line(128)
-  agentId?: string;
+  agentId?: string | null;
 }
 
 export class ImportedDocumentDto extends DocumentMembersDto {

@@ -114,6 +114,8 @@ describe('errors', () => {
     }
     for (const agentId of [' ', 'a\u0001b', 'x'.repeat(129)]) expect((await tenant.caller.send('put', `/v1/agents/${encodeURIComponent(agentId)}`, {})).status).toBe(422);
     expect((await tenant.caller.send('put', '/v1/agents/one', { agentId: 'two' })).body).toMatchObject({ status: 422, errors: [{ path: '/agentId' }] });
+    expect((await tenant.caller.send('put', '/v1/agents/one', { agentId: null })).body).toMatchObject({ agentId: 'one' });
+    expect((await tenant.caller.send('delete', '/v1/agents/one')).status).toBe(204);
   });
 
   it('never carry a stack or a library’s words, and what is logged holds no arguments', async () => {

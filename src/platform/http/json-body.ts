@@ -37,8 +37,11 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What JavaScript reads as Infinity would be stored as null, and mean something else then. */
-const MAY_OVERFLOW = /[eE]\+?\d{3}|\d{300}/u;
+/**
+ * What JavaScript reads as Infinity would be stored as null, and mean something else then. It takes 309 digits before the
+ * point, of which an exponent of two digits stands for 99 at the most.
+ */
+const MAY_OVERFLOW = /[eE]\+?\d{3}|(?<!\d)\d{200}/u;
 
 function isFinite(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
