@@ -43,7 +43,7 @@ describe('errors', () => {
     ['null', '/v1/decide/batch', 'null', {}, 422, 'INVALID_REQUEST'],
     ['a list where an object is meant', '/v1/agents/import', [], {}, 422, 'INVALID_REQUEST'],
     ['an unknown member', '/v1/decide', { agentId: 'm', contxt: {} }, {}, 422, 'INVALID_REQUEST'],
-    ['an exposure that this version does not know', '/v1/decide', { agentId: 'm', exposure: 'search' }, {}, 422, 'INVALID_REQUEST'],
+    ['an exposure that this version does not know', '/v1/decide', { agentId: 'm', exposure: 'hidden' }, {}, 422, 'INVALID_REQUEST'],
     ['a body over 256 KiB', '/v1/decide', { agentId: 'm', context: { attributes: { x: 'x'.repeat(256 * 1024) } } }, {}, 413, 'BODY_TOO_LARGE'],
     ['65 levels of JSON', '/v1/decide', nested(65), {}, 422, 'LIMIT_EXCEEDED'],
     ['a batch of too many', '/v1/decide/batch', { requests: Array.from({ length: 6 }, () => ({ agentId: 'm' })) }, {}, 422, 'LIMIT_EXCEEDED'],
