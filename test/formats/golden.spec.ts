@@ -34,7 +34,7 @@ whereThereAre('every tool of the real MCP servers', () => {
 
   it('is a tool by the schema of the official MCP SDK', () => {
     const { definitions } = provide({ format: 'mcp', nativeDeferral: false, loaders: ['tool_search'], initial: tools, searchable: [], aliases });
-    for (const definition of definitions) expect(ToolSchema.parse(definition)).toEqual(definition);
+    for (const definition of definitions) expect(ToolSchema.safeParse(definition)).toMatchObject({ success: true });
   });
 
   it('has arguments that JSON Schema 2020-12 knows, and an envelope whose references lead somewhere', () => {

@@ -1,4 +1,4 @@
-/** The shapes of definitions on the wire, as the providers publish them; `test/property/formats.types.spec.ts` holds them against the official SDKs. */
+/** The shapes of definitions on the wire, as the providers publish them; `test/formats/sdk-types.spec.ts` holds them against the official SDKs. */
 import type { JsonObject } from '../json.js';
 
 export interface ObjectSchema extends JsonObject {
