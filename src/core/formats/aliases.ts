@@ -22,9 +22,8 @@ export function aliasesOf(names: Iterable<string>): Aliases {
   const taken = new Set([...RESERVED, ...all]);
   const aliases = new Map<string, string>();
   for (const name of all.filter((one) => !PROVIDER_NAME.test(one)).sort(byText)) {
-    let attempt = 0;
-    while (taken.has(candidate(name, attempt))) attempt += 1;
-    const alias = candidate(name, attempt);
+    let alias = candidate(name, 0);
+    for (let attempt = 1; taken.has(alias); attempt += 1) alias = candidate(name, attempt);
     taken.add(alias);
     aliases.set(name, alias);
   }

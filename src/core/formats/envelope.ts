@@ -3,7 +3,7 @@ import type { ToolDefinition } from '../definition.js';
 import type { JsonObject } from '../json.js';
 import type { Aliases } from './aliases.js';
 import { isNamedInside, referencesIn } from './repair-references.js';
-import { schemaFor } from './repair-schema.js';
+import { onceEach, schemaFor } from './repair-schema.js';
 
 const DESCRIPTION = 'Requests one tool: its name, and an input that fits what is said of that tool.';
 
@@ -22,5 +22,7 @@ export function envelopeOf(offered: readonly ToolDefinition[], aliases: Aliases)
 /** With an identifier of its own, the references of a schema stay inside it wherever it stands. */
 function nested(schema: JsonObject, name: string): JsonObject {
   const { $schema: _dialect, ...rest } = schema;
-  return Object.hasOwn(rest, '$id') || (referencesIn(rest).length === 0 && !isNamedInside(rest)) ? rest : { $id: `tool:/${name}`, ...rest };
+  return Object.hasOwn(rest, '$id') || !refersToItself(schema) ? rest : { $id: `tool:/${name}`, ...rest };
 }
+
+const refersToItself = onceEach<boolean>((schema) => referencesIn(schema).length > 0 || isNamedInside(schema));

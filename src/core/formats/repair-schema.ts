@@ -10,20 +10,20 @@ import { hasCombinators, objectSchemaOf } from './repair-shape.js';
 /** Null: no schema that this provider takes says what the declared one says. */
 type Repair = (schema: JsonObject) => JsonObject | null;
 
-/** Schemas do not change once they are in a catalog, so each is repaired once. */
-function onceEach(repair: Repair): Repair {
-  const known = new WeakMap<JsonObject, JsonObject | null>();
+/** Schemas do not change once they are in a catalog, so each is gone through once. */
+export function onceEach<T>(read: (schema: JsonObject) => Exclude<T, undefined>): (schema: JsonObject) => Exclude<T, undefined> {
+  const known = new WeakMap<JsonObject, Exclude<T, undefined>>();
   return (schema) => {
     const before = known.get(schema);
     if (before !== undefined) return before;
-    const repaired = repair(schema);
-    known.set(schema, repaired);
-    return repaired;
+    const made = read(schema);
+    known.set(schema, made);
+    return made;
   };
 }
 
 /** An object at the top and nothing but: what MCP asks for. Everything else stays as it was declared. */
-const forMcp = onceEach((schema) => {
+const forMcp = onceEach<JsonObject | null>((schema) => {
   if (objectSchemaOf(schema) === null) return null;
   const properties = isObject(schema['properties']) ? { properties: asObjects(schema['properties']) } : {};
   return inPlace({ ...schema, type: 'object', ...properties }, schema);
@@ -31,7 +31,7 @@ const forMcp = onceEach((schema) => {
 
 const asObjects = (properties: JsonObject): JsonObject => Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, one === true ? {} : one === false ? { not: {} } : one]));
 
-const flat = onceEach((schema) => {
+const flat = onceEach<JsonObject | null>((schema) => {
   const object = objectSchemaOf(schema);
   return object && inPlace(object, schema);
 });
@@ -42,7 +42,7 @@ function inPlace(object: JsonObject, schema: JsonObject): JsonObject | null {
   return isNamedInside(schema) && (hasCombinators(schema) || referencesIn(schema).length > 0) ? null : withReferences(object, schema);
 }
 
-const forOpenAi = onceEach((schema) => {
+const forOpenAi = onceEach<JsonObject | null>((schema) => {
   const object = flat(schema);
   return object && current(object);
 });
@@ -50,7 +50,7 @@ const forOpenAi = onceEach((schema) => {
 const ANTHROPIC_KEY = /^[a-zA-Z0-9_.-]{1,64}$/u;
 
 /** Names of arguments that Anthropic refuses are told as patterns that fit that one name. */
-const forAnthropic = onceEach((schema) => {
+const forAnthropic = onceEach<JsonObject | null>((schema) => {
   const object = forOpenAi(schema);
   if (object === null || !isObject(object['properties'])) return object;
   const members = Object.entries(object['properties']);
@@ -66,7 +66,7 @@ const exactly = (name: string): string => `^${name.replace(/[\\^$.*+?()[\]{}|/]/
 const GEMINI_KEY = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/u;
 
 /** An argument whose name Gemini refuses can not be told; a tool that can not be called without it is left out. */
-const forGemini = onceEach((schema) => {
+const forGemini = onceEach<JsonObject | null>((schema) => {
   if (isNamedInside(schema) && referencesIn(schema).length > 0) return null;
   const object = flat(schema);
   if (object === null || !isObject(object['properties'])) return null;

@@ -14,7 +14,7 @@ interface Shape {
 const OPEN: Shape = { properties: new Map(), required: new Set(), additional: undefined };
 
 /** Schemas looked at and members met while the top is taken apart; past it a part counts as open. */
-const BUDGET = 20_000;
+const BUDGET = 5_000;
 
 interface Walk {
   readonly root: JsonObject;
