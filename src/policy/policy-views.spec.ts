@@ -105,11 +105,7 @@ describe('INVARIANT (freshness)', () => {
     expect(loader.loads).toBe(loads);
     clock.now += 29_000;
     await expect(views.get(TENANT)).rejects.toMatchObject({ code: 'TOO_STALE' });
-    await new Promise(setImmediate);
     loader.broken = false;
-    clock.now += 500;
-    await expect(views.get(TENANT)).rejects.toMatchObject({ code: 'TOO_STALE' });
-    await new Promise(setImmediate);
     expect(await views.get(TENANT)).toMatchObject({ staleForMs: 0 });
   });
 

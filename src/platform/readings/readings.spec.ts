@@ -158,6 +158,9 @@ describe('while looks are failing', () => {
     }
     state.now += 1;
     await expect(readings.current('k')).rejects.toMatchObject({ code: 'TOO_STALE' });
+    await expect(readings.current('k')).rejects.toMatchObject({ code: 'TOO_STALE' });
+    state.isBroken = false;
+    expect((await readings.current('k')).staleForMs).toBe(0);
   });
 
   it('a look in the background finds out when the database is back', async () => {

@@ -76,7 +76,7 @@ export class Readings<K extends string, V extends object> {
   async current(key: K): Promise<Reading<V>> {
     const kept = this.kept.get(key);
     if (kept !== undefined && this.isFresh(kept)) return { value: kept.value, staleForMs: 0 };
-    if (kept !== undefined && this.isFailing(kept)) return this.whileFailing(key, kept);
+    if (kept !== undefined && this.isFailing(kept) && this.isWithinBound(kept)) return this.whileFailing(key, kept);
     try {
       return { value: await this.fresh(key), staleForMs: 0 };
     } catch (error) {
@@ -126,17 +126,20 @@ export class Readings<K extends string, V extends object> {
     return this.now() - failedAt < NEWS_MS;
   }
 
+  /** Beyond the bound nothing is known, and the database is asked as if for the first time. */
+  private isWithinBound({ checkedAt }: Kept<V>): boolean {
+    return this.now() - checkedAt <= this.options.maxStalenessMs;
+  }
+
   /** Nobody waits for a database that failed just now: a look in the background finds out when it is back. */
   private whileFailing(key: K, kept: Kept<V>): Reading<V> {
     if (!this.looks.has(key) && this.now() - kept.failedAt >= RETRY_MS) this.begin(key).catch(() => undefined);
     return this.stale(kept);
   }
 
-  private stale({ value, checkedAt }: Kept<V>): Reading<V> {
-    const staleForMs = Math.max(1, Math.round(this.now() - checkedAt));
-    const { maxStalenessMs } = this.options;
-    if (staleForMs > maxStalenessMs) throw new AppError('TOO_STALE', `the last reading is older than ${maxStalenessMs} ms`);
-    return { value, staleForMs };
+  private stale(kept: Kept<V>): Reading<V> {
+    if (!this.isWithinBound(kept)) throw new AppError('TOO_STALE', `the last reading is older than ${this.options.maxStalenessMs} ms`);
+    return { value: kept.value, staleForMs: Math.max(1, Math.round(this.now() - kept.checkedAt)) };
   }
 
   private begin(key: K): Promise<V | null> {
