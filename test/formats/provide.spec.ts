@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { aliasesOf } from '../../src/core/formats/aliases.js';
 import type { Format } from '../../src/core/formats/format.js';
 import { FORMATS } from '../../src/core/formats/format.js';
@@ -96,5 +97,23 @@ describe('schemas that a provider refuses', () => {
   it('takes members such as `__proto__` for members', () => {
     const schema = JSON.parse('{"anyOf":[{"properties":{"__proto__":{"type":"string"}},"additionalProperties":false}],"required":["__proto__"]}') as JsonObject;
     for (const format of FORMATS) expect(JSON.stringify(schemaFor(format, schema))).toContain('"__proto__"');
+  });
+
+  it('keeps what it makes of many branches small, whatever stands in them', () => {
+    const many = (count: number, branch: (i: number) => object): object[] => Array.from({ length: count }, (_, i) => branch(i));
+    const unions = { type: 'object', anyOf: many(600, (i) => ({ properties: { [`p${i}`]: {} }, additionalProperties: { maxLength: i } })) };
+    const meets = { allOf: many(1_500, (i) => ({ type: 'object', properties: { p: { maxLength: i } } })) };
+    const wide = { type: 'object', anyOf: [{ properties: { a: {} }, additionalProperties: { enum: many(900, (i) => ({ i })) } }, { properties: Object.fromEntries(many(900, () => ({})).map((one, i) => [`q${i}`, one])) }] };
+    for (const schema of [unions, meets, wide]) {
+      for (const format of FORMATS) expect(JSON.stringify(schemaFor(format, schema)).length).toBeLessThan(500_000);
+    }
+  });
+
+  it('puts schemas of several dialects into one envelope', () => {
+    const old = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { t: { type: 'array', items: [{ type: 'string' }], additionalItems: false } } };
+    const { definitions } = provide({ format: 'envelope', nativeDeferral: false, loaders: [], initial: [{ name: 'a', description: 'a', inputSchema: old }], searchable: [], aliases: aliasesOf(['a']) });
+    const [{ inputSchema }] = definitions as [{ inputSchema: object }];
+    const validate = new Ajv2020({ strict: false }).compile(inputSchema);
+    expect([['x'], [7], ['x', 'y']].map((t) => validate({ name: 'a', input: { t } }))).toEqual([true, false, false]);
   });
 });

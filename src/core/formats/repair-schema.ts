@@ -90,7 +90,13 @@ function withPrefixItems(schema: JsonObject): JsonObject {
 
 const withItems = (schema: JsonObject): JsonObject => ((schema['type'] === 'array' || (Array.isArray(schema['type']) && schema['type'].includes('array'))) && !Object.hasOwn(schema, 'items') ? { ...schema, items: {} } : schema);
 
-const REPAIRS: Readonly<Record<Format, Repair>> = { 'openai-chat': forOpenAi, 'openai-responses': forOpenAi, anthropic: forAnthropic, gemini: forGemini, mcp: forMcp, envelope: forMcp };
+/** Together with schemas of other dialects in one: all in the current one. */
+const forEnvelope = onceEach<JsonObject | null>((schema) => {
+  const object = forMcp(schema);
+  return object && current(object);
+});
+
+const REPAIRS: Readonly<Record<Format, Repair>> = { 'openai-chat': forOpenAi, 'openai-responses': forOpenAi, anthropic: forAnthropic, gemini: forGemini, mcp: forMcp, envelope: forEnvelope };
 
 /** INVARIANT (never narrower): arguments that the declared schema lets through pass what a model is shown of it. */
 export const schemaFor = (format: Format, schema: JsonObject): JsonObject | null => REPAIRS[format](schema);

@@ -1,7 +1,7 @@
 /** What a schema says of objects, without combinators at its top. Each step may loosen and never narrows. */
-import { equalJson, isObject } from '../json.js';
+import { isObject } from '../json.js';
 import type { JsonObject } from '../json.js';
-import { pointedAt } from '../schema-walk.js';
+import { nodesIn, pointedAt } from '../schema-walk.js';
 
 /** The objects that one branch of a schema lets through. */
 interface Shape {
@@ -13,8 +13,8 @@ interface Shape {
 
 const OPEN: Shape = { properties: new Map(), required: new Set(), additional: undefined };
 
-/** Schemas looked at and members met while the top is taken apart; past it a part counts as open. */
-const BUDGET = 5_000;
+/** Schemas looked at, and values told again in another place, while the top is taken apart; past it a part counts as open. */
+const BUDGET = 20_000;
 
 interface Walk {
   readonly root: JsonObject;
@@ -67,7 +67,7 @@ function shapeOf(schema: unknown, walk: Walk, path: ReadonlySet<string>): Shape 
   if (walk.left < 0) return OPEN;
   if (!allowsObjects(schema)) return null;
   const parts = [ownShape(schema), ...combined(schema, walk, path)];
-  return parts.reduce<Shape | null>((all, part) => (all === null || part === null ? null : both(all, part)), OPEN);
+  return parts.reduce<Shape | null>((all, part) => (all === null || part === null ? null : both(all, part, walk)), OPEN);
 }
 
 function* combined(schema: JsonObject, walk: Walk, path: ReadonlySet<string>): Generator<Shape | null> {
@@ -76,8 +76,8 @@ function* combined(schema: JsonObject, walk: Walk, path: ReadonlySet<string>): G
   if (typeof reference === 'string' && !path.has(reference)) yield shapeOf(pointedAt(walk.root, reference), walk, new Set(path).add(reference));
   if (Array.isArray(allOf)) for (const one of allOf) yield inner(one);
   // One of them is a case of any of them.
-  for (const list of [anyOf, oneOf]) if (Array.isArray(list)) yield any(list.map(inner));
-  if (condition !== undefined) yield any([inner({ allOf: [condition, schema['then'] ?? true] }), inner(schema['else'] ?? true)]);
+  for (const list of [anyOf, oneOf]) if (Array.isArray(list)) yield any(list.map(inner), walk);
+  if (condition !== undefined) yield any([inner({ allOf: [condition, schema['then'] ?? true] }), inner(schema['else'] ?? true)], walk);
 }
 
 function ownShape(schema: JsonObject): Shape {
@@ -86,38 +86,49 @@ function ownShape(schema: JsonObject): Shape {
   return { properties: new Map(properties), required: new Set(required), additional: isObject(schema['patternProperties']) ? undefined : schema['additionalProperties'] };
 }
 
-/** What passes both: a member that only one names is held to that one. */
-function both(a: Shape, b: Shape): Shape {
+/** What passes both: a member that only one names is held to that one. Past the budget, what passes the first. */
+function both(a: Shape, b: Shape, walk: Walk): Shape {
+  const shared = [...b.properties.keys()].filter((name) => a.properties.has(name));
+  walk.left -= shared.reduce((sum, name) => sum + partsOf(a.properties.get(name)).length, 0) + partsOf(a.additional).length;
+  if (walk.left < 0) return a;
   const properties = new Map(a.properties);
   for (const [name, schema] of b.properties) properties.set(name, properties.has(name) ? allOf([properties.get(name), schema]) : schema);
   return { properties, required: new Set([...a.required, ...b.required]), additional: a.additional === undefined ? b.additional : b.additional === undefined ? a.additional : allOf([a.additional, b.additional]) };
 }
 
-/** What passes any: a member that one of them does not name may there be what its others may be. */
-function any(branches: readonly (Shape | null)[]): Shape | null {
+/** What passes any: a member that one of them does not name may there be what its others may be. Past the budget members are named and no more. */
+function any(branches: readonly (Shape | null)[], walk: Walk): Shape | null {
   const open = branches.filter((shape) => shape !== null);
   const [first] = open;
   if (first === undefined) return null;
-  const names = new Set(open.flatMap(({ properties }) => [...properties.keys()]));
+  const names = [...new Set(open.flatMap(({ properties }) => [...properties.keys()]))];
+  const required = new Set([...first.required].filter((name) => open.every((branch) => branch.required.has(name))));
+  const cost = open.reduce((sum, { properties, additional }) => sum + names.length + nodesIn(additional) * (names.length - properties.size), 0);
+  if (cost > walk.left) return { properties: new Map(names.map((name) => [name, {}])), required, additional: undefined };
+  walk.left -= cost;
   const alternatives = (name: string): unknown[] => open.map(({ properties, additional }) => (properties.has(name) ? properties.get(name) : (additional ?? true)));
   return {
-    properties: new Map([...names].map((name) => [name, anyOf(alternatives(name))])),
-    required: new Set([...first.required].filter((name) => open.every(({ required }) => required.has(name)))),
+    properties: new Map(names.map((name) => [name, anyOf(alternatives(name))])),
+    required,
     additional: open.some(({ additional }) => additional === undefined) ? undefined : anyOf(open.map(({ additional }) => additional)),
   };
 }
 
 const isAnything = (schema: unknown): boolean => schema === true || (isObject(schema) && Object.keys(schema).length === 0);
 
-function distinct(schemas: readonly unknown[]): unknown[] {
-  const kept: unknown[] = [];
-  for (const schema of schemas) if (!kept.some((one) => equalJson(one, schema))) kept.push(schema);
-  return kept;
+const distinct = (schemas: readonly unknown[]): unknown[] => [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()];
+
+/** What has to hold together: the parts of an `allOf` that says nothing else, or the schema alone. */
+function partsOf(schema: unknown): readonly unknown[] {
+  if (!isObject(schema)) return [schema];
+  const [[key, parts] = [], ...more] = Object.entries(schema);
+  return key === 'allOf' && more.length === 0 && Array.isArray(parts) ? (parts as unknown[]) : [schema];
 }
 
 function allOf(schemas: readonly unknown[]): unknown {
-  if (schemas.includes(false)) return false;
-  const kept = distinct(schemas.filter((schema) => !isAnything(schema)));
+  const parts = schemas.flatMap(partsOf);
+  if (parts.includes(false)) return false;
+  const kept = distinct(parts.filter((schema) => !isAnything(schema)));
   return kept.length > 1 ? { allOf: kept } : (kept[0] ?? {});
 }
 
