@@ -26,6 +26,8 @@ describe('the fast road for repeated decisions', () => {
     tenant = await newTenant(service);
     await tenant.caller.post('/v1/tools/sync', { source: 's', tools: [{ name: 'a', description: 'ours', isCore: true }, { name: 'b', description: 'd' }] });
     await tenant.caller.send('put', '/v1/agents/m', {});
+    // The first answer takes long to be held against the document, and a view is not fresh for long.
+    await tenant.caller.post('/v1/decide', { agentId: 'm' });
   });
   afterAll(() => service.close());
 
