@@ -14,9 +14,9 @@ import type { DocumentInput, Saved } from './agent-writer.js';
 import { AgentDocumentDto, AgentDto, AgentPageDto, ImportAnswerDto, ImportDto, PutAgentQueryDto, SavedAgentDto } from './agents.dto.js';
 import { AgentsService } from './agents.service.js';
 
-const agentView = ({ agentId, document, origin, updatedAt }: AgentRecord): object => ({ agentId, ...document, origin, updatedAt });
+export const agentView = ({ agentId, document, origin, updatedAt }: AgentRecord): object => ({ agentId, ...document, origin, updatedAt });
 
-const savedView = ({ record, warnings, widening }: Saved): object => ({ ...(record && agentView(record)), warnings, ...widening });
+const savedView = ({ record, warnings, widening }: Saved) => ({ ...(record && agentView(record)), warnings, ...widening });
 
 /** The members that a document is made of; what a reading adds to it is dropped again. */
 function documentIn(agentId: string, body: AgentDocumentDto): DocumentInput {
@@ -29,7 +29,7 @@ function documentIn(agentId: string, body: AgentDocumentDto): DocumentInput {
   return document;
 }
 
-const AGENT_PARAM = { name: 'agentId', description: 'the id of the agent', example: 'researcher' };
+export const AGENT_PARAM = { name: 'agentId', description: 'the id of the agent', example: 'researcher' };
 
 const PUT_EXAMPLES = {
   'new form': { value: { displayName: 'Researcher', tools: { inheritCoreTools: true, enabled: ['web_search'], disabled: [] } } },
@@ -108,7 +108,7 @@ export class AgentsController {
   ): Promise<object> {
     const { result, revision } = await this.agents.put(tenant, agentId, ifMatch, documentIn(agentId, body), force === 'true');
     reply.status(result.created ? 201 : 200);
-    return answer(reply, result, revision);
+    return savedAnswer(reply, result, revision);
   }
 
   @Patch(':agentId')
@@ -127,7 +127,7 @@ export class AgentsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const { result, revision } = await this.agents.patch(tenant, agentId, ifMatch, documentIn(agentId, body));
-    return answer(reply, result, revision);
+    return savedAnswer(reply, result, revision);
   }
 
   @Delete(':agentId')
@@ -143,7 +143,8 @@ export class AgentsController {
   }
 }
 
-function answer(reply: FastifyReply, saved: Saved, revision: number): object {
+/** The document as it is saved, with the state and the revision in the headers. */
+export function savedAnswer(reply: FastifyReply, saved: Saved, revision: number): ReturnType<typeof savedView> {
   reply.headers({ 'x-toolcrib-revision': String(revision), ...(saved.record && { etag: etagOf(saved.record.revision) }) });
   return savedView(saved);
 }

@@ -3,7 +3,6 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { AgentRecord } from '../core/agent-document.js';
 import { byText, mergePatch } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
-import { isLongerThan } from '../core/text.js';
 import type { Committed, GovernanceUnit } from '../governance/governance.store.js';
 import { GovernanceStore } from '../governance/governance.store.js';
 import type { Limits } from '../platform/config/config.js';
@@ -13,18 +12,14 @@ import { requireMatch } from '../platform/errors/etag.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { PolicyViews } from '../policy/policy-views.js';
 import type { DocumentInput, SaveOptions, Saved } from './agent-writer.js';
-import { admitted, orderedTools, saveDocument, saveNative } from './agent-writer.js';
+import { admitted, orderedTools, plainly, requireWithinLimits, saveDocument, saveNative } from './agent-writer.js';
 
 export interface Put extends Saved {
   readonly created: boolean;
 }
 
-/** For one document, written and not forced. */
-const plainly = (unit: GovernanceUnit): SaveOptions => ({ tools: orderedTools(unit), dryRun: false, force: false, alongside: new Set() });
-
 /** Documents saved before other requests get their turn. */
 const DOCUMENTS_A_TURN = 20;
-
 
 @Injectable()
 export class AgentsService {
@@ -64,7 +59,7 @@ export class AgentsService {
       if (before === null) throw agentNotFound(agentId);
       requireMatch(ifMatch, before.revision);
       const document = mergePatch(before.document, patch) as DocumentInput;
-      this.requireWithinLimits(document);
+      requireWithinLimits(document, this.limits);
       return saveNative(unit, { agentId, before, input: document, options: plainly(unit) });
     });
   }
@@ -91,12 +86,6 @@ export class AgentsService {
       }
       return results;
     });
-  }
-
-  /** What a body may not be at once, it may not become by patches either. */
-  private requireWithinLimits(document: DocumentInput): void {
-    if (Object.keys(document.toolOverrides ?? {}).length > this.limits.listLength) throw new AppError('LIMIT_EXCEEDED', `\`/toolOverrides\` would have more than ${this.limits.listLength} members`);
-    if (isLongerThan(JSON.stringify(document), this.limits.bodyBytes)) throw new AppError('LIMIT_EXCEEDED', `the document would be larger than ${this.limits.bodyBytes} bytes`);
   }
 
   private async admit(unit: GovernanceUnit, ifMatch: string | undefined): Promise<void> {

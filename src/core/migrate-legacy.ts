@@ -5,9 +5,9 @@ import type { CatalogTool } from './catalog.js';
 import { isInternal } from './catalog.js';
 import { equalJson, unique } from './json.js';
 import type { JsonObject } from './json.js';
-import { agentStage, grantStage } from './pipeline.js';
+import { agentStage, agentSubject, grantStage } from './pipeline.js';
 import type { KnownAgents } from './policy-view.js';
-import { effectiveTargets, policyAgent } from './policy-view.js';
+import { policyAgent } from './policy-view.js';
 
 /** What a conversion widens and narrows against the old rule, told before anything is written. */
 export interface Widening {
@@ -67,7 +67,7 @@ const isOpen = (tool: CatalogTool): boolean => tool.record.available && !isInter
 
 function widening(agentId: string, document: AgentDocument, ofToolsets: readonly CatalogTool[], { tools, agents }: MigrationFacts): Widening {
   const agent = policyAgent({ agentId, document, origin: 'legacy', legacy: null, revision: 0, updatedAt: '' });
-  const subject = { agent, targets: new Set(effectiveTargets(agents, agent)) };
+  const subject = agentSubject(agents, agent);
   const closed = new Set(document.tools.disabled);
   const before = new Set(ofToolsets.filter(({ name }) => !closed.has(name)).map(({ name }) => name));
   const after = new Set(tools.filter((tool) => isOpen(tool) && grantStage(tool, subject) === null && agentStage(tool, subject) === null).map(({ name }) => name));

@@ -5,7 +5,7 @@
 import type { Capability, CatalogTool, RoutingStrategy, RuntimeProfile } from './catalog.js';
 import { comesByDefault, isInternal, profileOf } from './catalog.js';
 import type { ConditionFacts, EvaluateCondition } from './engines.js';
-import type { PolicyAgent, PolicyView } from './policy-view.js';
+import type { KnownAgents, PolicyAgent, PolicyView } from './policy-view.js';
 import { effectiveTargets } from './policy-view.js';
 import type { Refusal } from './reason.js';
 import { PARENT_SUBAGENTS_OFF, refuse } from './reason.js';
@@ -13,18 +13,26 @@ import type { DecideContext, View } from './request.js';
 import type { Route, SessionFacts } from './route.js';
 import { routeOf, sessionFacts } from './route.js';
 
-/** For whom and in what context it is decided; the same for every tool of one request. */
-export interface Subject {
-  readonly view: PolicyView;
+/** An agent with the agents that it may start: all that its own lists are judged by. */
+export interface AgentSubject {
   readonly agent: PolicyAgent;
+  readonly targets: ReadonlySet<string>;
+}
+
+/** What governance and configuration are judged by, whatever the turn. */
+export interface ConfigurationSubject extends AgentSubject {
+  readonly view: PolicyView;
   /** The agent that started this one; null for a main agent. */
   readonly parent: PolicyAgent | null;
   /** 0 for a main agent. */
   readonly depth: number;
-  readonly targets: ReadonlySet<string>;
   readonly isPresetOfParent: boolean;
   /** The parent in its own right, where a child may not exceed it; else null. */
-  readonly parentAsMain: Subject | null;
+  readonly parentAsMain: ConfigurationSubject | null;
+}
+
+/** For whom and in what context it is decided; the same for every tool of one request. */
+export interface Subject extends ConfigurationSubject {
   readonly context: DecideContext;
   readonly session: SessionFacts | null;
   readonly shows: View;
@@ -42,24 +50,21 @@ export interface Verdict {
 }
 
 /** Null lets the tool on to the next stage. */
-export type Stage = (tool: CatalogTool, subject: Subject) => Refusal | null;
-
-/** A stage that looks at the agent and its targets alone. */
-type AgentStage = (tool: CatalogTool, subject: Pick<Subject, 'agent' | 'targets'>) => Refusal | null;
+export type Stage<Judged = Subject> = (tool: CatalogTool, subject: Judged) => Refusal | null;
 
 const pass = null;
 
 /** Stage 0: internal tools and those that their source took back. A name that is not registered never gets here. */
-const registeredStage: Stage = (tool) => {
+const registeredStage: Stage<unknown> = (tool) => {
   if (isInternal(tool)) return refuse('INTERNAL_TOOL');
   return tool.record.available ? pass : refuse('TOOL_UNAVAILABLE');
 };
 
 /** Stage 1: the global stop beats everything below. */
-const globalStage: Stage = ({ effective }) => (effective.status === 'disabled' ? refuse('GLOBALLY_DISABLED') : pass);
+export const globalStage: Stage<unknown> = ({ effective }) => (effective.status === 'disabled' ? refuse('GLOBALLY_DISABLED') : pass);
 
 /** Stage 2: core tools by inheritance, others by name, delegates by their target and by nothing else. */
-export const grantStage: AgentStage = (tool, { agent, targets }) => {
+export const grantStage: Stage<AgentSubject> = (tool, { agent, targets }) => {
   const { effective, name } = tool;
   if (effective.role === 'delegate') {
     if (!agent.subagentsOn) return refuse('SUBAGENTS_OFF');
@@ -70,16 +75,16 @@ export const grantStage: AgentStage = (tool, { agent, targets }) => {
 };
 
 /** Stage 3: the agent's own closing of a tool. Deny beats allow; locked tools cannot be closed. */
-export const agentStage: AgentStage = ({ name, locked }, { agent }) => (agent.disabled.has(name) && !locked ? refuse('AGENT_DISABLED') : pass);
+export const agentStage: Stage<AgentSubject> = ({ name, locked }, { agent }) => (agent.disabled.has(name) && !locked ? refuse('AGENT_DISABLED') : pass);
 
 /** Stage 4: ceilings, which only narrow and bind locked tools too. */
-const boundaryStage: Stage = (tool, subject) => {
+export const boundaryStage: Stage<ConfigurationSubject> = (tool, subject) => {
   const { availableTools } = subject.agent;
   if (availableTools !== null && !availableTools.has(tool.name)) return refuse('OUTSIDE_AVAILABLE_TOOLS');
   return parentCeiling(tool, subject) ?? depthCeiling(tool, subject);
 };
 
-function parentCeiling(tool: CatalogTool, subject: Subject): Refusal | null {
+function parentCeiling(tool: CatalogTool, subject: ConfigurationSubject): Refusal | null {
   const { parent } = subject;
   if (parent === null) return pass;
   if (!parent.subagentsOn) return PARENT_SUBAGENTS_OFF;
@@ -94,7 +99,7 @@ function parentCeiling(tool: CatalogTool, subject: Subject): Refusal | null {
 export const allowedInSubagents = ({ name, effective }: CatalogTool, parent: PolicyAgent): boolean =>
   effective.extra.allowInSubagent && parent.overrides.get(name)?.extra?.allowInSubagent !== false;
 
-function depthCeiling({ effective: { role } }: CatalogTool, { depth, targets, view }: Subject): Refusal | null {
+function depthCeiling({ effective: { role } }: CatalogTool, { depth, targets, view }: ConfigurationSubject): Refusal | null {
   if (role === 'ordinary') return pass;
   if (depth >= view.settings.maxSubagentDepth) return refuse('DEPTH_EXCEEDED');
   return role === 'spawn' && targets.size === 0 ? refuse('NO_SPAWN_TARGETS') : pass;
@@ -124,10 +129,10 @@ const activationStage: Stage = ({ name, effective }, { agent, evaluate, facts, s
 };
 
 /** Stages 0 to 4: what governance and configuration say, whatever the turn's context. */
-const CONFIGURATION_STAGES: readonly Stage[] = [registeredStage, globalStage, grantStage, agentStage, boundaryStage];
+const CONFIGURATION_STAGES: readonly Stage<ConfigurationSubject>[] = [registeredStage, globalStage, grantStage, agentStage, boundaryStage];
 const CONTEXT_STAGES: readonly Stage[] = [capabilityStage, sceneStage, activationStage];
 
-function firstRefusal(stages: readonly Stage[], tool: CatalogTool, subject: Subject): Refusal | null {
+function firstRefusal<Judged>(stages: readonly Stage<Judged>[], tool: CatalogTool, subject: Judged): Refusal | null {
   for (const stage of stages) {
     const refusal = stage(tool, subject);
     if (refusal !== null) return refusal;
@@ -135,7 +140,8 @@ function firstRefusal(stages: readonly Stage[], tool: CatalogTool, subject: Subj
   return pass;
 }
 
-const refusalByConfiguration = (tool: CatalogTool, subject: Subject): Refusal | null => firstRefusal(CONFIGURATION_STAGES, tool, subject);
+/** The first refusal of the stages 0 to 4. */
+export const refusalByConfiguration = (tool: CatalogTool, subject: ConfigurationSubject): Refusal | null => firstRefusal(CONFIGURATION_STAGES, tool, subject);
 
 /**
  * Runs the whole pipeline for one tool.
@@ -177,8 +183,14 @@ export interface SubjectParts {
   readonly evaluate: EvaluateCondition;
 }
 
-export function subjectOf(parts: SubjectParts): Subject {
-  const { view, agent, parent, context, narrowing, evaluate } = parts;
+/** An agent and its targets, the agents being those that are there. */
+export const agentSubject = (agents: KnownAgents, agent: PolicyAgent): AgentSubject => ({ agent, targets: new Set(effectiveTargets(agents, agent)) });
+
+/** An agent that nobody started. */
+export const asMainAgent = (view: PolicyView, agent: PolicyAgent): ConfigurationSubject =>
+  ({ ...agentSubject(view.agents, agent), view, parent: null, depth: 0, isPresetOfParent: false, parentAsMain: null });
+
+export function subjectOf({ view, agent, parent, context, narrowing, evaluate }: SubjectParts): Subject {
   const depth = parent === null ? 0 : (context.subagent?.depth ?? 0);
   return {
     view,
@@ -187,7 +199,7 @@ export function subjectOf(parts: SubjectParts): Subject {
     depth,
     targets: new Set(effectiveTargets(view.agents, agent)),
     isPresetOfParent: parent !== null && effectiveTargets(view.agents, parent).includes(agent.agentId),
-    parentAsMain: parent !== null && view.settings.childWithinParent ? subjectOf({ ...parts, agent: parent, parent: null }) : null,
+    parentAsMain: parent !== null && view.settings.childWithinParent ? asMainAgent(view, parent) : null,
     context,
     session: context.session && sessionFacts(context.session),
     shows: narrowing.view,

@@ -7,10 +7,11 @@ export type StageName = (typeof STAGES)[number];
 
 export type Language = 'en' | 'zh';
 
-interface ReasonEntry {
+/** One message in every language. */
+export type Words = Readonly<Record<Language, string>>;
+
+interface ReasonEntry extends Words {
   readonly stage: StageName;
-  readonly en: string;
-  readonly zh: string;
 }
 
 /** In the order of the stage table (semantics, section 2), which also breaks ties between equally common reasons. */
@@ -42,7 +43,7 @@ export const REASONS = {
   NO_WORKSPACE: { stage: 'runtime', en: 'this session has no workspace', zh: '当前会话没有工作区' },
   CWD_OUTSIDE_WORKSPACE: { stage: 'runtime', en: 'the working directory is outside the workspace', zh: '工作目录不在工作区内' },
   NETWORK_NOT_ALLOWED: { stage: 'runtime', en: 'this session does not allow the network', zh: '当前会话不允许访问网络' },
-  ROUTING_DISABLED: { stage: 'runtime', en: 'the tool is routed nowhere', zh: '该工具的路由已停用' },
+  ROUTING_DISABLED: { stage: 'runtime', en: 'the tool is routed nowhere', zh: '该工具被设为不在任何位置运行' },
   TOOL_NOT_LOADED: { stage: 'exposure', en: 'the tool is not loaded: call `load_tools` with its name first', zh: '该工具尚未加载：请先用其名称调用 `load_tools`' },
   TARGET_NOT_ALLOWED: { stage: 'arguments', en: 'the agent named in the arguments may not be started by this agent', zh: '参数中指定的 Agent 不允许由当前 Agent 启动' },
   INVALID_ARGUMENTS: { stage: 'arguments', en: 'the arguments do not fit the schema of the tool', zh: '参数不符合该工具的参数结构' },
@@ -78,13 +79,14 @@ export const PARENT_SUBAGENTS_OFF: Refusal = { code: 'SUBAGENTS_OFF', stage: 'bo
 export const NOT_FOUND_YET: Refusal = { code: 'TOOL_NOT_LOADED', stage: 'exposure' };
 
 /** Refusals in other words than those of their code. */
-const OTHER_WORDS = new Map<Refusal, Readonly<Record<Language, string>>>([
+const OTHER_WORDS = new Map<Refusal, Words>([
   [PARENT_SUBAGENTS_OFF, { en: 'sub-agents are off for the parent agent', zh: '父 Agent 未开启子 Agent' }],
   [NOT_FOUND_YET, { en: 'the tool is not loaded: call `tool_search` to find it first', zh: '该工具尚未加载：请先调用 `tool_search` 找到它' }],
 ]);
 
-const say = (refusal: Refusal, language: Language): Reason =>
-  ({ code: refusal.code, stage: refusal.stage, message: (OTHER_WORDS.get(refusal) ?? REASONS[refusal.code])[language] });
+export const wordsOf = (refusal: Refusal): Words => OTHER_WORDS.get(refusal) ?? REASONS[refusal.code];
+
+const say = (refusal: Refusal, language: Language): Reason => ({ code: refusal.code, stage: refusal.stage, message: wordsOf(refusal)[language] });
 
 const inEvery = (language: Language): Map<Refusal, Reason> =>
   new Map([...refusals.values(), ...OTHER_WORDS.keys()].map((refusal) => [refusal, say(refusal, language)]));
@@ -97,7 +99,7 @@ export function reasonOf(refusal: Refusal, language: Language): Reason {
   return spoken[language].get(told) ?? say(told, language);
 }
 
-export const ALLOWED_MESSAGE: Readonly<Record<Language, string>> = { en: 'the tool may be called', zh: '可以调用该工具' };
+export const ALLOWED_MESSAGE: Words = { en: 'the tool may be called', zh: '可以调用该工具' };
 
 const ranks = new Map(Object.keys(REASONS).map((code, rank) => [code as ReasonCode, rank]));
 

@@ -11,15 +11,13 @@ import type { Committed, GovernanceUnit } from '../governance/governance.store.j
 import { GovernanceStore } from '../governance/governance.store.js';
 import type { Limits } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
-import { AppError } from '../platform/errors/app-error.js';
+import { AppError, toolNotFound } from '../platform/errors/app-error.js';
 import { requireMatch } from '../platform/errors/etag.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { PolicyViews } from '../policy/policy-views.js';
 
 /** A value overrides, null takes the override back, absent leaves. */
 export type GovernancePatch = { readonly [K in keyof Governance]?: Governance[K] | null };
-
-const notFound = (name: string): AppError => new AppError('TOOL_NOT_FOUND', `there is no tool \`${name}\``);
 
 @Injectable()
 export class ToolsService {
@@ -36,7 +34,7 @@ export class ToolsService {
 
   async get(tenant: TenantId, name: string): Promise<CatalogTool> {
     const tool = (await this.views.fresh(tenant)).byName.get(name);
-    if (tool === undefined) throw notFound(name);
+    if (tool === undefined) throw toolNotFound(name);
     return tool;
   }
 
@@ -72,6 +70,6 @@ export class ToolsService {
 
 async function find(unit: GovernanceUnit, name: string): Promise<ToolRecord> {
   const tool = await unit.findTool(name);
-  if (tool === null) throw notFound(name);
+  if (tool === null) throw toolNotFound(name);
   return tool;
 }

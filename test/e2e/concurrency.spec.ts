@@ -40,6 +40,20 @@ describe.each(DATABASES)('at the same time, $name', (kind) => {
     expect([...body.tools.enabled].sort()).toEqual(Array.from({ length: 12 }, (_, i) => `n${i}`).sort());
   });
 
+  it('a hundred switches of one agent, on two replicas, all take effect, each in a revision of its own', async () => {
+    const tenant = await newTenant(service);
+    const there = await on(replica, tenant);
+    const names = Array.from({ length: 100 }, (_, i) => `t${i}`);
+    await tenant.caller.post('/v1/tools/sync', { source: 's', tools: [...tools(50, {}), ...tools(100, { isCore: true }).slice(50)] });
+    await tenant.caller.send('put', '/v1/agents/m', { tools: { enabled: ['kept'] } });
+    const answers = await Promise.all(names.map((name, i) => (i % 2 === 0 ? tenant.caller : there).send('put', `/v1/agents/m/tools/${name}/switch`, { on: i < 50 })));
+    expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200));
+    expect(answers.map(({ headers }) => Number(headers['x-toolcrib-revision'])).sort((a, b) => a - b)).toEqual(names.map((_, i) => i + 3));
+    const { body } = await tenant.caller.get('/v1/agents/m');
+    expect([...body.tools.enabled].sort()).toEqual(['kept', ...names.slice(0, 50)].sort());
+    expect([...body.tools.disabled].sort()).toEqual(names.slice(50).sort());
+  });
+
   it('writers of catalog and agents get revisions that rise by one each, none skipped and none repeated', async () => {
     const tenant = await newTenant(service);
     const there = await on(replica, tenant);

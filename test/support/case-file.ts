@@ -7,10 +7,12 @@ type Json = Record<string, unknown>;
 /** What one step does; exactly one of these, beside `want`. */
 const PLAIN_ACTIONS = ['sync', 'put', 'patch', 'deleteAgent', 'import', 'governance', 'deleteTool', 'settings', 'decide', 'check', 'search', 'registry'] as const;
 const CONVERSATION_ACTIONS = ['converse', 'conversation', 'endConversation', 'load', 'compress'] as const;
-const ACTIONS = [...PLAIN_ACTIONS, ...CONVERSATION_ACTIONS] as const;
+const OPERATOR_ACTIONS = ['switch', 'bulk'] as const;
+const ACTIONS = [...PLAIN_ACTIONS, ...CONVERSATION_ACTIONS, ...OPERATOR_ACTIONS] as const;
 type PlainAction = (typeof PLAIN_ACTIONS)[number];
 type ConversationAction = (typeof CONVERSATION_ACTIONS)[number];
-export type ActionName = PlainAction | ConversationAction;
+type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
+export type ActionName = PlainAction | ConversationAction | OperatorAction;
 
 interface StepOf<Action extends ActionName> {
   readonly action: Action;
@@ -21,9 +23,12 @@ interface StepOf<Action extends ActionName> {
 export type PlainStep = StepOf<PlainAction>;
 /** A step about one conversation. */
 export type ConversationStep = StepOf<ConversationAction>;
-export type Step = PlainStep | ConversationStep;
+/** A step of an operator at the pages of tools and agents; `language` is the one that is asked for. */
+export type OperatorStep = StepOf<OperatorAction>;
+export type Step = PlainStep | ConversationStep | OperatorStep;
 
 export const isOfConversation = (step: Step): step is ConversationStep => (CONVERSATION_ACTIONS as readonly string[]).includes(step.action);
+export const isOfOperator = (step: Step): step is OperatorStep => (OPERATOR_ACTIONS as readonly string[]).includes(step.action);
 
 export interface Case {
   /** A sentence: the rule. */

@@ -1,5 +1,8 @@
 import { AgentsService } from '../../src/agents/agents.service.js';
+import { AgentToolsService } from '../../src/agents/agent-tools.service.js';
 import type { DocumentInput } from '../../src/agents/agent-writer.js';
+import { STATES } from '../../src/core/agent-state.js';
+import type { BulkAction } from '../../src/core/bulk-actions.js';
 import { DecisionService } from '../../src/decision/decision.service.js';
 import { ConversationReader } from '../../src/conversations/conversation-reader.js';
 import { ConversationStates } from '../../src/conversations/conversation-states.js';
@@ -11,6 +14,7 @@ import { LibraryEngines } from '../../src/engines/library-engines.js';
 import { DEFAULT_LIMITS } from '../../src/platform/config/config.js';
 import { AppError } from '../../src/platform/errors/app-error.js';
 import { etagOf } from '../../src/platform/errors/etag.js';
+import { languageOf } from '../../src/platform/http/request-context.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import type { TenantId } from '../../src/platform/tenant-id.js';
 import { PolicyViews } from '../../src/policy/policy-views.js';
@@ -23,8 +27,8 @@ import { ToolsService } from '../../src/registry/tools.service.js';
 import { SettingsService } from '../../src/tenancy/settings.service.js';
 import type { SyncRequest } from '../../src/core/sync-plan.js';
 import { DEFAULT_AGENT, DEFAULT_CONVERSATION } from './case-file.js';
-import { isOfConversation } from './case-file.js';
-import type { ConversationStep, PlainStep, Step } from './case-file.js';
+import { isOfConversation, isOfOperator } from './case-file.js';
+import type { ConversationStep, OperatorStep, PlainStep, Step } from './case-file.js';
 import type { World } from './case-runner.js';
 import { MemoryWorld } from './memory-world.js';
 
@@ -43,6 +47,7 @@ export class CoreWorld implements World {
   private readonly syncs = new SyncService(this.memory.governance, this.engines, DEFAULT_LIMITS);
   private readonly tools = new ToolsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly agents = new AgentsService(this.memory.governance, this.views, DEFAULT_LIMITS);
+  private readonly agentTools = new AgentToolsService(this.memory.governance, DEFAULT_LIMITS);
   private readonly settings = new SettingsService(this.memory.governance, this.views);
   private readonly subjects = new Subjects(this.engines);
   private readonly states = new ConversationStates(this.memory.conversations, 30_000);
@@ -68,11 +73,16 @@ export class CoreWorld implements World {
 
   async do(step: Step): Promise<Json> {
     try {
-      return await (isOfConversation(step) ? this.inConversation(step) : this.run(step));
+      return await this.answer(step);
     } catch (error) {
       if (error instanceof AppError) return { error: error.code, detail: error.detail, ...(error.pending && { pending: error.pending }) };
       throw error;
     }
+  }
+
+  private answer(step: Step): Promise<Json> {
+    if (isOfOperator(step)) return this.operate(step);
+    return isOfConversation(step) ? this.inConversation(step) : this.run(step);
   }
 
   private async run({ action, input }: PlainStep): Promise<Json> {
@@ -143,6 +153,21 @@ export class CoreWorld implements World {
       case 'endConversation':
         await this.conversations.delete(TENANT, conversationId);
         return {};
+    }
+  }
+
+  private async operate({ action, input }: OperatorStep): Promise<Json> {
+    const { agentId = DEFAULT_AGENT, language: asked = 'en', name = '', ...rest } = input as { agentId?: string; language?: string; name?: string };
+    const language = languageOf({ headers: { 'accept-language': asked } });
+    switch (action) {
+      case 'switch': {
+        const { result, revision } = await this.agentTools.switch(TENANT, agentId, name, (rest as { on: boolean }).on, language);
+        return { state: result.state, stateLabel: result.state && STATES[result.state][language], document: this.document(result), warnings: result.warnings, revision };
+      }
+      case 'bulk': {
+        const { result, revision } = await this.agentTools.act(TENANT, agentId, name as BulkAction);
+        return { ...this.document(result), warnings: result.warnings, revision };
+      }
     }
   }
 

@@ -1,6 +1,6 @@
 import { DEFAULT_AGENT, DEFAULT_CONVERSATION } from './case-file.js';
-import { isOfConversation } from './case-file.js';
-import type { ConversationStep, PlainStep, Step } from './case-file.js';
+import { isOfConversation, isOfOperator } from './case-file.js';
+import type { ConversationStep, OperatorStep, PlainStep, Step } from './case-file.js';
 import type { World } from './case-runner.js';
 import type { Answer, Caller, TestService } from './test-service.js';
 import { newTenant } from './test-service.js';
@@ -18,9 +18,14 @@ export class HttpWorld implements World {
   }
 
   async do(step: Step): Promise<Json> {
-    const { status, body, headers } = await (isOfConversation(step) ? this.inConversation(step) : this.send(step));
+    const { status, body, headers } = await this.answer(step);
     if (status >= 400) return { error: body.code, detail: body.detail, ...(body['pending'] && { pending: body['pending'] }) };
     return { ...(body as Json | null), ...(step.action === 'converse' && { created: status === 201 }), ...(headers['x-toolcrib-revision'] && { revision: Number(headers['x-toolcrib-revision']) }) };
+  }
+
+  private answer(step: Step): Promise<Answer> {
+    if (isOfOperator(step)) return this.operate(step);
+    return isOfConversation(step) ? this.inConversation(step) : this.send(step);
   }
 
   private send({ action, input }: PlainStep): Promise<Answer> {
@@ -68,6 +73,18 @@ export class HttpWorld implements World {
         return this.caller.post(`${path}/compression`, undefined);
       case 'endConversation':
         return this.caller.send('delete', path);
+    }
+  }
+
+  private operate({ action, input }: OperatorStep): Promise<Answer> {
+    const { agentId = DEFAULT_AGENT, language = 'en', name = '', ...rest } = input as { agentId?: string; language?: string; name?: string };
+    const agent = `/v1/agents/${seg(agentId)}`;
+    const headers = { 'accept-language': language };
+    switch (action) {
+      case 'switch':
+        return this.caller.send('put', `${agent}/tools/${seg(name)}/switch`, rest, headers);
+      case 'bulk':
+        return this.caller.post(`${agent}/actions/${seg(name)}`, undefined);
     }
   }
 

@@ -17,6 +17,9 @@ export const ERRORS = {
   TOOL_AVAILABLE: { status: 409, title: 'the tool is still declared by its source' },
   CONFIRM_REMOVALS: { status: 409, title: 'the sync would remove too much' },
   UNKNOWN_TOOLSET: { status: 409, title: 'a toolset is not known' },
+  GLOBALLY_DISABLED: { status: 409, title: 'the tool is stopped for every agent' },
+  LOCKED: { status: 409, title: 'the tool is locked' },
+  TARGET_NOT_AVAILABLE: { status: 409, title: 'the agent behind the tool is not available' },
   CONVERSATION_EXISTS: { status: 409, title: 'the conversation was created otherwise' },
   CONVERSATION_OF_OTHER_AGENT: { status: 409, title: 'the conversation belongs to another agent' },
   PRECONDITION_FAILED: { status: 412, title: 'the thing has changed since it was read' },
@@ -56,6 +59,8 @@ export class AppError extends Error {
 
 /** One sentence wherever a tenant is not found, so that none tells more than another. */
 export const tenantNotFound = (): AppError => new AppError('TENANT_NOT_FOUND', 'there is no such tenant');
+
+export const toolNotFound = (name: string): AppError => new AppError('TOOL_NOT_FOUND', `there is no tool \`${name}\``);
 
 export const agentNotFound = (agentId: string): AppError => new AppError('AGENT_NOT_FOUND', `there is no agent \`${agentId}\``);
 
