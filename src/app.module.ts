@@ -1,6 +1,8 @@
 import type { DynamicModule } from '@nestjs/common';
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_GUARD, APP_PIPE, Reflector } from '@nestjs/core';
+import { AgentToolsController } from './agents/agent-tools.controller.js';
+import { AgentToolsService } from './agents/agent-tools.service.js';
 import { AgentsController } from './agents/agents.controller.js';
 import { AgentsService } from './agents/agents.service.js';
 import { ConversationReader } from './conversations/conversation-reader.js';
@@ -71,7 +73,7 @@ export class AppModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
-      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, ToolsetsController, LoadingRegistryController, AgentsController, DecisionController, ConversationsController, SearchController],
+      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, ToolsetsController, LoadingRegistryController, AgentsController, AgentToolsController, DecisionController, ConversationsController, SearchController],
       providers: [
         { provide: LIMITS, useValue: limits },
         { provide: Database, useValue: database },
@@ -90,7 +92,7 @@ export class AppModule {
         { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs), inject: [PolicyLoader] },
         { provide: GovernanceStore, useFactory: (views: PolicyViews, conversations: ConversationStates) => announcing(new PrismaGovernanceStore(database), views, conversations), inject: [PolicyViews, ConversationStates] },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
-        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, Subjects, Grounds, ConversationsService, DecisionService, SearchService,
+        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, SearchService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
         AnswerMemo,
