@@ -32,6 +32,7 @@ import { HealthController } from './platform/observability/health.controller.js'
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { Readiness } from './platform/observability/readiness.js';
+import { Sweeper } from './platform/retention/sweeper.js';
 import { compilingConditions } from './policy/compiling-conditions.js';
 import { PolicyLoader } from './policy/policy.loader.js';
 import { PolicyViews } from './policy/policy-views.js';
@@ -69,7 +70,7 @@ export interface AppParts {
 /** The one composition root: nothing else names an adapter. */
 @Module({})
 export class AppModule {
-  static with({ config, platformKey, database, metrics }: AppParts, problems: Problems): DynamicModule {
+  static with({ config, platformKey, database, logger, metrics }: AppParts, problems: Problems): DynamicModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
@@ -91,6 +92,11 @@ export class AppModule {
         { provide: PolicyLoader, useFactory: (engines: Engines) => compilingConditions(new PrismaPolicyLoader(database), engines), inject: [Engines] },
         { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs), inject: [PolicyLoader] },
         { provide: GovernanceStore, useFactory: (views: PolicyViews, conversations: ConversationStates) => announcing(new PrismaGovernanceStore(database), views, conversations), inject: [PolicyViews, ConversationStates] },
+        {
+          provide: Sweeper,
+          useFactory: (tenants: TenantStore, conversations: ConversationStore) => new Sweeper(tenants, [{ name: 'conversations', sweep: (tenant, batch) => conversations.sweep(tenant, batch) }], logger),
+          inject: [TenantStore, ConversationStore],
+        },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
         TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, SearchService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },

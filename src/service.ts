@@ -8,6 +8,7 @@ import type { EmbeddedDatabase } from './platform/database/embedded.js';
 import { migrate } from './platform/database/migrate.js';
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
+import { Sweeper } from './platform/retention/sweeper.js';
 
 export interface RunningService {
   /** For instance `http://127.0.0.1:3000`. */
@@ -47,6 +48,8 @@ export async function startService(config: Config, platformKey: string, logger: 
   const prepared = prepare(database, config, logger, stopping.signal);
   if (config.databaseUrl === null) await prepared;
   await app.listen(config.port, config.host);
+  const sweeper = app.get(Sweeper);
+  sweeper.start();
   const url = await app.getUrl();
   logger.info({ url, database: config.databaseUrl === null ? 'embedded' : 'postgresql' }, 'listening');
   return {
@@ -55,6 +58,7 @@ export async function startService(config: Config, platformKey: string, logger: 
     database,
     stop: async () => {
       stopping.abort();
+      await sweeper.stop();
       await closeGently(app);
       await prepared;
       await close();
