@@ -1,14 +1,15 @@
-import { Body, Controller, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { STATES } from '../core/agent-state.js';
 import { BULK_ACTIONS, isBulkAction } from '../core/bulk-actions.js';
+import type { EditorView } from '../core/editor-view.js';
 import { AppError } from '../platform/errors/app-error.js';
 import { ApiProblems, ETAG_HEADERS, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { languageOf } from '../platform/http/request-context.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
-import { SwitchDto, SwitchedDto } from './agent-tools.dto.js';
+import { EditorQueryDto, EditorViewDto, SwitchDto, SwitchedDto } from './agent-tools.dto.js';
 import { AgentToolsService } from './agent-tools.service.js';
 import { AGENT_PARAM, savedAnswer } from './agents.controller.js';
 import { SavedAgentDto } from './agents.dto.js';
@@ -21,6 +22,28 @@ const SWITCH_EXAMPLES = { 'turn it off': { value: { on: false } }, 'turn it on a
 @Controller('v1/agents/:agentId')
 export class AgentToolsController {
   constructor(private readonly tools: AgentToolsService) {}
+
+  @Get('tools')
+  @Access({ anyOf: ['governance:read'] })
+  @ApiOperation({
+    summary: 'Show the tools of an agent as its editor does',
+    description: 'From governance and document alone, without the context of a turn: how each tool stands with the agent, what its switch does, and what still keeps it away. Labels are Chinese for `Accept-Language: zh`, else English. Scope `governance:read`.',
+  })
+  @ApiParam(AGENT_PARAM)
+  @ApiOkResponse({ description: 'the view', type: EditorViewDto, headers: REVISION_HEADERS })
+  @ApiProblems('INVALID_QUERY', 'AGENT_NOT_FOUND')
+  async editor(
+    @Tenant() tenant: TenantId,
+    @Param('agentId') agentId: string,
+    @Query() { search, status, core }: EditorQueryDto,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<EditorView> {
+    const filter = { search, status, core: core === undefined ? undefined : core === 'true' };
+    const view = await this.tools.editor(tenant, agentId, filter, languageOf(request));
+    reply.header('x-toolcrib-revision', String(view.revision));
+    return view;
+  }
 
   @Put('tools/:name/switch')
   @Access({ anyOf: ['governance:write'] })

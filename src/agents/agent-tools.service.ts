@@ -5,6 +5,8 @@ import { stateOf } from '../core/agent-state.js';
 import type { BulkAction } from '../core/bulk-actions.js';
 import { applyBulkAction } from '../core/bulk-actions.js';
 import { catalogTool, isInternal } from '../core/catalog.js';
+import type { EditorFilter, EditorView } from '../core/editor-view.js';
+import { editorView } from '../core/editor-view.js';
 import { agentSubject } from '../core/pipeline.js';
 import { policyAgent } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
@@ -15,6 +17,7 @@ import type { Limits } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
 import { AppError, agentNotFound, toolNotFound } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
+import { PolicyViews } from '../policy/policy-views.js';
 import type { Saved } from './agent-writer.js';
 import { plainly, requireWithinLimits, saveNative } from './agent-writer.js';
 
@@ -23,13 +26,21 @@ export interface SwitchedTool extends Saved {
   readonly state: ToolState | null;
 }
 
-/** What operators do to an agent's lists. Each is one write under the tenant's lock: of many at once none is lost. */
+/** The editor's page, and what is done there. Each change is one write under the tenant's lock: of many at once none is lost. */
 @Injectable()
 export class AgentToolsService {
   constructor(
     private readonly governance: GovernanceStore,
+    private readonly views: PolicyViews,
     @Inject(LIMITS) private readonly limits: Limits,
   ) {}
+
+  async editor(tenant: TenantId, agentId: string, filter: EditorFilter, language: Language): Promise<EditorView> {
+    const view = await this.views.fresh(tenant);
+    const agent = view.agents.get(agentId);
+    if (agent === undefined) throw agentNotFound(agentId);
+    return editorView(view, agent, filter, language);
+  }
 
   switch(tenant: TenantId, agentId: string, name: string, on: boolean, language: Language): Promise<Committed<SwitchedTool>> {
     return this.governance.write(tenant, async (unit) => {

@@ -159,5 +159,8 @@ export const profileOf = ({ runtime }: Declaration, workerRoutingStrategy: Routi
 
 export const isInternal = (tool: CatalogTool): boolean => tool.effective.visibility === 'internal';
 
+/** Available and not internal. */
+export const isOpen = (tool: CatalogTool): boolean => tool.record.available && !isInternal(tool);
+
 /** The argument that names the agent to start. */
 export const targetArgumentOf = (effective: Declaration): string => effective.targetArgument ?? 'agent_id';

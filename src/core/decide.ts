@@ -2,15 +2,16 @@
 import { grantedState } from './agent-state.js';
 import type { CatalogTool } from './catalog.js';
 import { isInternal } from './catalog.js';
-import type { DecidedTool, Decision, PromptHint, RendererBinding, RuntimeDiagnostic } from './decision.js';
-import { descriptionFor } from './definition.js';
+import type { DecidedTool, Decision, PromptHint } from './decision.js';
+import { descriptionFor, labelFor } from './definition.js';
+import { diagnosticOf } from './diagnostic.js';
 import type { Offering } from './expose.js';
 import { expose } from './expose.js';
 import { emptyNameMap } from './json.js';
 import type { NameMap } from './json.js';
 import { toolLoadingOf } from './loading-state.js';
 import type { Subject, Verdict } from './pipeline.js';
-import { allowedInSubagents, judge, profileFor } from './pipeline.js';
+import { judge, profileFor, subagentMayUse } from './pipeline.js';
 import type { Presentation } from './present.js';
 import { present } from './present.js';
 import type { Language, Reason } from './reason.js';
@@ -83,8 +84,8 @@ function details(judged: Judged, include: ReadonlySet<Include>, language: Langua
     ...(include.has('reasons') && { disabledReasons: disabledReasons(judged, language) }),
     ...(include.has('profiles') && { effectiveRuntimeProfile: byName(allowed, ({ tool }) => profileFor(tool, agent)) }),
     ...(include.has('routes') && { toolRuntimeRoutes: byName(allowed, ({ route }) => route) }),
-    ...(include.has('subagent') && { effectiveSubagentAllowed: byName(allowed, ({ tool }) => subagentMayUse(tool, subject)) }),
-    ...(include.has('diagnostics') && { runtimeDiagnostic: byName(allowed, (verdict) => diagnosticOf(verdict, subject)) }),
+    ...(include.has('subagent') && { effectiveSubagentAllowed: byName(allowed, ({ tool }) => subagentMayUse(tool, agent)) }),
+    ...(include.has('diagnostics') && { runtimeDiagnostic: byName(allowed, ({ tool, route }) => diagnosticOf(tool, profileFor(tool, agent), route, subject.context.operations)) }),
   };
 }
 
@@ -99,7 +100,7 @@ function decidedTool(tool: CatalogTool, subject: Subject): DecidedTool {
   const base = descriptionFor(tool, subject);
   return {
     name: tool.name,
-    label: subject.agent.overrides.get(tool.name)?.label ?? effective.label,
+    label: labelFor(tool, subject),
     description: subject.shows === 'intent' ? (effective.intent?.description ?? base) : base,
     toolset: effective.toolset,
     capability: effective.capability,
@@ -132,25 +133,6 @@ function unknownSelected({ view, selected }: Subject): string[] {
     const tool = view.byName.get(name);
     return tool === undefined || isInternal(tool);
   });
-}
-
-/** For the deciding agent as a parent: what its sub-agents could be given. */
-function subagentMayUse(tool: CatalogTool, { agent }: Subject): boolean {
-  const { subagentsOn, subagentTools } = agent;
-  return subagentsOn && tool.effective.status === 'enabled' && allowedInSubagents(tool, agent) && (subagentTools === null || subagentTools.has(tool.name));
-}
-
-const DEFAULT_RENDERER: RendererBinding = { key: 'default', binding: 'default', capabilities: [] };
-
-function diagnosticOf({ tool, route: { route, blockedReasons } }: Routed, { agent, context }: Subject): RuntimeDiagnostic {
-  const { renderer } = tool.effective;
-  return {
-    profile: profileFor(tool, agent),
-    route,
-    blockedReasons,
-    renderer: renderer === null ? DEFAULT_RENDERER : { key: renderer.key, binding: 'custom', capabilities: renderer.capabilities },
-    operations: context.operations,
-  };
 }
 
 function emptyReason(verdicts: readonly Verdict[]): Decision['emptyReason'] {

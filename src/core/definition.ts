@@ -4,7 +4,7 @@ import { targetArgumentOf } from './catalog.js';
 import { isObject } from './json.js';
 import type { JsonObject } from './json.js';
 import type { Loader } from './expose.js';
-import type { Subject } from './pipeline.js';
+import type { AgentSubject, Subject } from './pipeline.js';
 
 export interface ToolDefinition {
   readonly name: string;
@@ -21,7 +21,10 @@ export interface FullDefinition extends ToolDefinition {
 }
 
 /** Agent over governance over declaration. The words of an intent are never used here. */
-export const descriptionFor = ({ name, effective }: CatalogTool, { agent }: Subject): string => agent.overrides.get(name)?.description ?? effective.description;
+export const descriptionFor = ({ name, effective }: CatalogTool, { agent }: Pick<AgentSubject, 'agent'>): string => agent.overrides.get(name)?.description ?? effective.description;
+
+/** Agent over governance over declaration. */
+export const labelFor = ({ name, effective }: CatalogTool, { agent }: Pick<AgentSubject, 'agent'>): string => agent.overrides.get(name)?.label ?? effective.label;
 
 export const definitionOf = (tool: CatalogTool, subject: Subject): ToolDefinition => ({
   name: tool.name,
@@ -31,7 +34,7 @@ export const definitionOf = (tool: CatalogTool, subject: Subject): ToolDefinitio
 
 export function fullDefinitionOf(tool: CatalogTool, subject: Subject): FullDefinition {
   const { outputSchema, annotations } = tool.effective;
-  const label = subject.agent.overrides.get(tool.name)?.label ?? tool.effective.label;
+  const label = labelFor(tool, subject);
   return { ...definitionOf(tool, subject), title: label === tool.name ? null : label, outputSchema, annotations };
 }
 

@@ -2,7 +2,7 @@
 import type { AgentDocument, AgentDocumentInput, AgentRecord, Warning } from './agent-document.js';
 import { normaliseDocument } from './agent-document.js';
 import type { CatalogTool } from './catalog.js';
-import { isInternal } from './catalog.js';
+import { isOpen } from './catalog.js';
 import { equalJson, unique } from './json.js';
 import type { JsonObject } from './json.js';
 import { agentStage, agentSubject, grantStage } from './pipeline.js';
@@ -61,9 +61,6 @@ export function migrateLegacy(agentId: string, input: AgentDocumentInput & { rea
   const dropped = unknownToolsets(toolsets, facts).map(unknownToolsetWarning);
   return { document, warnings: dropped, ...widening(agentId, document, ofToolsets, facts) };
 }
-
-/** Available and not internal. */
-const isOpen = (tool: CatalogTool): boolean => tool.record.available && !isInternal(tool);
 
 function widening(agentId: string, document: AgentDocument, ofToolsets: readonly CatalogTool[], { tools, agents }: MigrationFacts): Widening {
   const agent = policyAgent({ agentId, document, origin: 'legacy', legacy: null, revision: 0, updatedAt: '' });

@@ -96,8 +96,12 @@ function parentCeiling(tool: CatalogTool, subject: ConfigurationSubject): Refusa
 }
 
 /** By the tool's effective `allowInSubagent`, which a parent can narrow and never widen. */
-export const allowedInSubagents = ({ name, effective }: CatalogTool, parent: PolicyAgent): boolean =>
+const allowedInSubagents = ({ name, effective }: CatalogTool, parent: PolicyAgent): boolean =>
   effective.extra.allowInSubagent && parent.overrides.get(name)?.extra?.allowInSubagent !== false;
+
+/** For an agent as a parent: whether its sub-agents could be given the tool. */
+export const subagentMayUse = (tool: CatalogTool, parent: PolicyAgent): boolean =>
+  parent.subagentsOn && tool.effective.status === 'enabled' && allowedInSubagents(tool, parent) && (parent.subagentTools === null || parent.subagentTools.has(tool.name));
 
 function depthCeiling({ effective: { role } }: CatalogTool, { depth, targets, view }: ConfigurationSubject): Refusal | null {
   if (role === 'ordinary') return pass;

@@ -63,10 +63,12 @@ export interface SearchRequest extends OfferingAsked {
 }
 
 /** The request bodies as they are sent, their shape checked: null means absent. */
+export type SessionInput = { readonly [K in keyof Session]?: Session[K] };
+
 export interface ContextInput {
   readonly scene?: string | null;
   readonly model?: { readonly capabilities?: readonly string[] | null } | null;
-  readonly session?: { readonly [K in keyof Session]?: Session[K] } | null;
+  readonly session?: SessionInput | null;
   readonly subagent?: SubagentContext | null;
   readonly operations?: string | null;
   readonly attributes?: JsonObject | null;
@@ -115,7 +117,7 @@ export function readContext(input: ContextInput | null | undefined): DecideConte
   };
 }
 
-const readSession = ({ cwd, workspaceRoots, allowShell, readonly, allowNetwork }: NonNullable<ContextInput['session']>): Session => ({
+export const readSession = ({ cwd, workspaceRoots, allowShell, readonly, allowNetwork }: SessionInput): Session => ({
   cwd: cwd ?? null,
   workspaceRoots: workspaceRoots ?? null,
   allowShell: allowShell ?? null,

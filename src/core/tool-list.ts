@@ -1,6 +1,6 @@
 /** The registry's lists: filters on effective values, groups for display. */
 import type { CatalogTool } from './catalog.js';
-import { isInternal } from './catalog.js';
+import { isOpen } from './catalog.js';
 import { byText } from './json.js';
 
 /** An absent member filters nothing. */
@@ -35,7 +35,7 @@ export interface ToolsetCount {
 export function toolsetsOf(tools: readonly CatalogTool[]): ToolsetCount[] {
   const counts = new Map<string, ToolsetCount>();
   for (const tool of tools) {
-    if (!tool.record.available || isInternal(tool)) continue;
+    if (!isOpen(tool)) continue;
     const { toolset, isCore } = tool.effective;
     const { total, core } = counts.get(toolset) ?? { total: 0, core: 0 };
     counts.set(toolset, { toolset, total: total + 1, core: core + (isCore ? 1 : 0) });

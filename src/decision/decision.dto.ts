@@ -1,12 +1,12 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { GRANTED_STATES } from '../core/agent-state.js';
-import { CAPABILITIES, KINDS, ROUTING_STRATEGIES } from '../core/catalog.js';
+import { CAPABILITIES, KINDS } from '../core/catalog.js';
 import { LOADERS } from '../core/expose.js';
 import { ROUTES } from '../core/route.js';
 import { REASONS, STAGES } from '../core/reason.js';
 import { DEFINITIONS } from '../platform/http/definition.dto.js';
 import { FieldFaultDto, ProblemDto } from '../platform/http/problem.dto.js';
-import { RuntimeNeedsDto } from '../platform/http/runtime-needs.dto.js';
+import { DIAGNOSTIC_EXAMPLE, RuntimeDiagnosticDto, RuntimeProfileDto } from '../platform/http/runtime.dto.js';
 import { ToolLoadingDto } from '../platform/http/tool-loading.dto.js';
 import { WarningDto } from '../platform/http/warning.dto.js';
 
@@ -65,11 +65,6 @@ export class ReasonDto {
   message!: string;
 }
 
-export class RuntimeProfileDto extends RuntimeNeedsDto {
-  @ApiProperty({ description: 'agent over ops over source', enum: ROUTING_STRATEGIES, example: 'auto' })
-  workerRoutingStrategy!: string;
-}
-
 export class RouteDto {
   @ApiProperty({ description: 'where the tool runs in this session', enum: ROUTES, example: 'main-process-proxy' })
   route!: string;
@@ -78,40 +73,7 @@ export class RouteDto {
   blockedReasons!: string[];
 }
 
-export class RendererDto {
-  @ApiProperty({ description: 'how a page shows its results', example: 'sql-table' })
-  key!: string;
-
-  @ApiProperty({ description: 'whether the source declared it', enum: ['custom', 'default'], example: 'custom' })
-  binding!: string;
-
-  @ApiProperty({ description: 'what the renderer can do', type: [String], example: ['table'] })
-  capabilities!: string[];
-}
-
-export class RuntimeDiagnosticDto {
-  @ApiProperty({ description: 'what the tool needs', type: RuntimeProfileDto })
-  profile!: RuntimeProfileDto;
-
-  @ApiProperty({ description: 'where it runs', enum: ROUTES, example: 'worker-local' })
-  route!: string;
-
-  @ApiProperty({ description: 'everything that blocks it', enum: CODES, isArray: true, example: [] })
-  blockedReasons!: string[];
-
-  @ApiProperty({ description: 'how a page shows its results', type: RendererDto })
-  renderer!: RendererDto;
-
-  @ApiProperty({ description: 'the execution backend that the context names', type: 'string', nullable: true, example: 'local' })
-  operations!: string | null;
-}
-
 const mapOf = (type: new () => object) => ({ type: 'object', additionalProperties: { $ref: getSchemaPath(type) } }) as const;
-const DIAGNOSTIC = {
-  profile: { filesystem: 'none', shell: false, network: true, mainProcess: true, operations: ['local'], workerRoutingStrategy: 'auto' },
-  route: 'main-process-proxy',
-  blockedReasons: [],
-};
 
 @ApiExtraModels(ReasonDto, RuntimeProfileDto, RouteDto, RuntimeDiagnosticDto)
 export class DecisionDto {
@@ -151,7 +113,7 @@ export class DecisionDto {
   @ApiPropertyOptional({ description: 'why each registered tool is not in `toolNames`', ...mapOf(ReasonDto), example: { run_shell: { code: 'GLOBALLY_DISABLED', stage: 'global', message: 'the tool is stopped for every agent' } } })
   disabledReasons?: object;
 
-  @ApiPropertyOptional({ description: 'what each of `allowedTools` needs', ...mapOf(RuntimeProfileDto), example: { mysql_query: DIAGNOSTIC.profile } })
+  @ApiPropertyOptional({ description: 'what each of `allowedTools` needs', ...mapOf(RuntimeProfileDto), example: { mysql_query: DIAGNOSTIC_EXAMPLE.profile } })
   effectiveRuntimeProfile?: object;
 
   @ApiPropertyOptional({ description: 'where each of `allowedTools` runs', ...mapOf(RouteDto), example: { mysql_query: { route: 'main-process-proxy', blockedReasons: [] } } })
@@ -160,7 +122,7 @@ export class DecisionDto {
   @ApiPropertyOptional({ description: 'whether sub-agents of this agent could use each of `allowedTools`', type: 'object', additionalProperties: { type: 'boolean' }, example: { mysql_query: false } })
   effectiveSubagentAllowed?: object;
 
-  @ApiPropertyOptional({ description: 'all about running each of `allowedTools`', ...mapOf(RuntimeDiagnosticDto), example: { mysql_query: { ...DIAGNOSTIC, renderer: { key: 'sql-table', binding: 'custom', capabilities: ['table'] }, operations: 'local' } } })
+  @ApiPropertyOptional({ description: 'all about running each of `allowedTools`', ...mapOf(RuntimeDiagnosticDto), example: { mysql_query: DIAGNOSTIC_EXAMPLE } })
   runtimeDiagnostic?: object;
 
   @ApiProperty({ description: 'the state of the conversation; null without a snapshot and without a given one', type: ToolLoadingDto, nullable: true })

@@ -10,7 +10,7 @@ export const nullable = (type: string, more: RequestSchema): RequestSchema => ({
 
 export const names = (limits: Limits, more: RequestSchema): RequestSchema => nullable('array', { items: { type: 'string' }, maxItems: limits.listLength, ...more });
 
-const sessionSchema = (limits: Limits): RequestSchema => nullable('object', {
+export const sessionSchema = (limits: Limits): RequestSchema => nullable('object', {
   description: 'what the running session permits; absent = nothing is blocked by a session',
   additionalProperties: false,
   properties: {
@@ -22,7 +22,7 @@ const sessionSchema = (limits: Limits): RequestSchema => nullable('object', {
   },
 });
 
-const subagentSchema: RequestSchema = nullable('object', {
+export const subagentSchema: RequestSchema = nullable('object', {
   description: 'for a sub-agent: who started it, and how deep it is; absent = a main agent',
   additionalProperties: false,
   required: ['parentAgentId', 'depth'],

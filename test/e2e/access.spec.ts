@@ -19,6 +19,7 @@ const OPERATIONS: readonly (readonly [method: 'get' | 'put' | 'post' | 'patch' |
   ['patch', '/v1/tools/read_file', WRITE], ['delete', '/v1/tools/read_file', WRITE],
   ['get', '/v1/agents', READ], ['get', '/v1/agents/m', READ], ['put', '/v1/agents/m', WRITE], ['patch', '/v1/agents/m', WRITE], ['delete', '/v1/agents/m', WRITE],
   ['post', '/v1/agents/import', WRITE],
+  ['get', '/v1/agents/m/tools', READ], ['post', '/v1/tools/runtime-diagnostic', READ],
   ['put', '/v1/agents/m/tools/read_file/switch', WRITE], ['post', '/v1/agents/m/actions/clear-enabled', WRITE],
   ['get', '/v1/settings', READ], ['patch', '/v1/settings', WRITE],
   ['get', '/v1/keys', ['admin']], ['post', '/v1/keys', ['admin']], ['delete', '/v1/keys/AAAAAAAAAAAAAAAA', ['admin']],

@@ -2,9 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { AgentTools } from '../../src/core/agent-document.js';
 import { stateOf } from '../../src/core/agent-state.js';
+import { applyBulkAction, BULK_ACTIONS } from '../../src/core/bulk-actions.js';
 import { isInternal } from '../../src/core/catalog.js';
+import { decide } from '../../src/core/decide.js';
+import { diagnoseTools } from '../../src/core/diagnostic.js';
+import type { EditorTool, EditorView } from '../../src/core/editor-view.js';
+import { EDITOR_STATUSES, editorView } from '../../src/core/editor-view.js';
 import type { AgentSubject } from '../../src/core/pipeline.js';
-import { agentStage, agentSubject, grantStage, judge } from '../../src/core/pipeline.js';
+import { agentStage, agentSubject, asMainAgent, grantStage, judge, refusalByConfiguration } from '../../src/core/pipeline.js';
+import type { PolicyAgent, PolicyView } from '../../src/core/policy-view.js';
+import { INCLUDES } from '../../src/core/request.js';
 import { switchTool } from '../../src/core/switch.js';
 import { NAMES, situation, subjectIn, viewOf } from './arbitraries.js';
 import type { Situation } from './arbitraries.js';
@@ -14,11 +21,15 @@ const name = fc.constantFrom(...NAMES);
 
 const withTools = (given: Situation, tools: AgentTools): Situation => ({ ...given, document: { ...given.document, tools } });
 
-function mainIn(given: Situation): AgentSubject {
-  const { agents } = viewOf(given);
+function mainOf({ agents }: PolicyView): PolicyAgent {
   const main = agents.get('main');
   if (main === undefined) throw new Error('no main agent');
-  return agentSubject(agents, main);
+  return main;
+}
+
+function mainIn(given: Situation): AgentSubject {
+  const view = viewOf(given);
+  return agentSubject(view.agents, mainOf(view));
 }
 
 /** The situation after a switch; null where it is refused. */
@@ -78,6 +89,102 @@ describe('INVARIANT (switch)', () => {
         return tool !== undefined && judge(tool, subjectIn(there)).refusal === null;
       };
       if (after !== null && has(after)) expect(has(given)).toBe(true);
+    }), RUNS);
+  });
+});
+
+const filter = fc.record({ search: fc.option(fc.constantFrom('a', 'does', '事', 'no such'), { nil: undefined }), status: fc.option(fc.constantFrom(...EDITOR_STATUSES), { nil: undefined }), core: fc.option(fc.boolean(), { nil: undefined }) });
+
+function edited(given: Situation, by = {}): EditorView {
+  const view = viewOf(given);
+  return editorView(view, mainOf(view), by, 'en');
+}
+
+const counted = (tool: EditorTool): boolean => tool.available && tool.blockedBy === null && ['default_enabled', 'agent_enabled'].includes(tool.state);
+
+describe('INVARIANT (editor)', () => {
+  it('a tool counts as enabled exactly when it passes stages 0 to 4 for the agent as a main agent', () => {
+    fc.assert(fc.property(situation(), (given) => {
+      const view = viewOf(given);
+      const main = asMainAgent(view, mainOf(view));
+      const passing = view.tools.filter((tool) => refusalByConfiguration(tool, main) === null).map((tool) => tool.name);
+      expect([...edited(given).enabledTools].sort()).toEqual(passing.sort());
+    }), RUNS);
+  });
+
+  it('every count is a recount from the rows', () => {
+    fc.assert(fc.property(situation(), (given) => {
+      const { summary, enabledTools, categories, tools } = edited(given);
+      const available = tools.filter((tool) => tool.available);
+      const core = available.filter(({ isCore }) => isCore);
+      expect(summary).toEqual({
+        total: available.length, enabled: available.filter(counted).length, core: core.length, coreEnabled: core.filter(counted).length,
+        agentDisabled: available.filter(({ state }) => state === 'agent_disabled').length,
+        globallyDisabled: available.filter(({ state }) => state === 'globally_disabled').length,
+        unknownNames: summary.unknownNames,
+      });
+      expect(enabledTools.length).toBe(summary.enabled);
+      expect(categories.reduce((sum, { total }) => sum + total, 0)).toBe(summary.total);
+      expect(categories.reduce((sum, { enabled }) => sum + enabled, 0)).toBe(summary.enabled);
+      expect(summary.unknownNames.filter((one) => given.records.some((record) => record.name === one))).toEqual([]);
+    }), RUNS);
+  });
+
+  it('a filter keeps rows of the whole view, in their order, and touches nothing else', () => {
+    fc.assert(fc.property(situation(), filter, (given, by) => {
+      const [{ tools: all, ...whole }, { tools, ...rest }] = [edited(given), edited(given, by)];
+      expect(rest).toEqual(whole);
+      const kept = new Set(tools.map((tool) => tool.name));
+      expect(tools).toEqual(all.filter((tool) => kept.has(tool.name)));
+    }), RUNS);
+  });
+
+  it('the order in which tools were synced has no meaning, and internal ones are nowhere', () => {
+    fc.assert(fc.property(situation(), (given) => {
+      const view = edited(given);
+      expect(JSON.stringify(edited({ ...given, records: [...given.records].reverse() }))).toBe(JSON.stringify(view));
+      const internal = new Set(viewOf(given).tools.filter(isInternal).map((tool) => tool.name));
+      expect([...view.tools.map((tool) => tool.name), ...view.summary.unknownNames].filter((one) => internal.has(one))).toEqual([]);
+    }), RUNS);
+  });
+
+  it('a switch that is not locked moves, and one that is does not', () => {
+    fc.assert(fc.property(situation(), (given) => {
+      for (const row of edited(given).tools) {
+        const moved = switched(given, row.name, !row.switch.on);
+        if (row.switch.locked) {
+          if (row.switch.lockReason === 'LOCKED' || !row.switch.on) expect([row.name, moved]).toEqual([row.name, null]);
+        } else {
+          const after = moved && edited(moved).tools.find((tool) => tool.name === row.name);
+          expect([row.name, after?.switch.on]).toEqual([row.name, !row.switch.on]);
+        }
+      }
+    }), RUNS);
+  });
+});
+
+describe('bulk actions', () => {
+  it('are the same done twice, and touch no name of the other kind', () => {
+    fc.assert(fc.property(situation(), fc.constantFrom(...BULK_ACTIONS), (given, action) => {
+      const { byName } = viewOf(given);
+      const isCore = (one: string): boolean => byName.get(one)?.effective.isCore === true;
+      const before = given.document.tools;
+      const once = applyBulkAction(action, before, isCore);
+      expect(applyBulkAction(action, once, isCore)).toEqual(once);
+      if (action !== 'restore-core-defaults') return;
+      const others = (names: readonly string[]): string[] => names.filter((one) => !isCore(one));
+      expect([once.enabled, once.disabled]).toEqual([others(before.enabled), others(before.disabled)]);
+    }), RUNS);
+  });
+});
+
+describe('the diagnostic of a session', () => {
+  it('without an agent is that of an agent that overrides nothing', () => {
+    fc.assert(fc.property(situation(), (given) => {
+      const plain = { ...given, document: { ...given.document, toolOverrides: {} } };
+      const decision = decide(subjectIn(plain), { format: null, nativeDeferral: false, offering: { mode: 'all', state: null, discovered: [], limit: null }, include: new Set(INCLUDES) }, 'en');
+      const { tools } = diagnoseTools(viewOf(plain), { session: given.context.session ?? null });
+      for (const [one, diagnostic] of Object.entries(decision.runtimeDiagnostic ?? {})) expect([one, Object.entries(tools).find(([there]) => there === one)?.[1]]).toEqual([one, diagnostic]);
     }), RUNS);
   });
 });

@@ -21,6 +21,7 @@ import { PolicyViews } from '../../src/policy/policy-views.js';
 import { SearchService } from '../../src/decision/search.service.js';
 import { LexicalRanker } from '../../src/search/lexical-ranker.js';
 import { Subjects } from '../../src/policy/subjects.js';
+import { DiagnosticService } from '../../src/registry/diagnostic.service.js';
 import { SyncService } from '../../src/registry/sync.service.js';
 import type { GovernancePatch } from '../../src/registry/tools.service.js';
 import { ToolsService } from '../../src/registry/tools.service.js';
@@ -47,7 +48,8 @@ export class CoreWorld implements World {
   private readonly syncs = new SyncService(this.memory.governance, this.engines, DEFAULT_LIMITS);
   private readonly tools = new ToolsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly agents = new AgentsService(this.memory.governance, this.views, DEFAULT_LIMITS);
-  private readonly agentTools = new AgentToolsService(this.memory.governance, DEFAULT_LIMITS);
+  private readonly agentTools = new AgentToolsService(this.memory.governance, this.views, DEFAULT_LIMITS);
+  private readonly diagnostics = new DiagnosticService(this.views, DEFAULT_LIMITS);
   private readonly settings = new SettingsService(this.memory.governance, this.views);
   private readonly subjects = new Subjects(this.engines);
   private readonly states = new ConversationStates(this.memory.conversations, 30_000);
@@ -168,6 +170,12 @@ export class CoreWorld implements World {
         const { result, revision } = await this.agentTools.act(TENANT, agentId, name as BulkAction);
         return { ...this.document(result), warnings: result.warnings, revision };
       }
+      case 'editor': {
+        const { core, ...filter } = rest as { core?: string };
+        return { ...(await this.agentTools.editor(TENANT, agentId, { ...filter, core: core === undefined ? undefined : core === 'true' }, language)) };
+      }
+      case 'diagnostic':
+        return { ...(await this.diagnostics.diagnose(TENANT, rest)) };
     }
   }
 

@@ -85,6 +85,10 @@ export class HttpWorld implements World {
         return this.caller.send('put', `${agent}/tools/${seg(name)}/switch`, rest, headers);
       case 'bulk':
         return this.caller.post(`${agent}/actions/${seg(name)}`, undefined);
+      case 'editor':
+        return this.caller.get(`${agent}/tools?${new URLSearchParams(rest).toString()}`, headers);
+      case 'diagnostic':
+        return this.caller.post('/v1/tools/runtime-diagnostic', rest);
     }
   }
 
