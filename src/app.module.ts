@@ -38,6 +38,8 @@ import { PolicyLoader } from './policy/policy.loader.js';
 import { PolicyViews } from './policy/policy-views.js';
 import { Subjects } from './policy/subjects.js';
 import { PrismaPolicyLoader } from './policy/prisma-policy.loader.js';
+import { DiagnosticController } from './registry/diagnostic.controller.js';
+import { DiagnosticService } from './registry/diagnostic.service.js';
 import { LoadingRegistryController } from './registry/loading-registry.controller.js';
 import { SyncService } from './registry/sync.service.js';
 import { ToolsController } from './registry/tools.controller.js';
@@ -74,7 +76,7 @@ export class AppModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
-      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, ToolsetsController, LoadingRegistryController, AgentsController, AgentToolsController, DecisionController, ConversationsController, SearchController],
+      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, DiagnosticController, ToolsetsController, LoadingRegistryController, AgentsController, AgentToolsController, DecisionController, ConversationsController, SearchController],
       providers: [
         { provide: LIMITS, useValue: limits },
         { provide: Database, useValue: database },
@@ -98,7 +100,7 @@ export class AppModule {
           inject: [TenantStore, ConversationStore],
         },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
-        TenantsService, KeysService, SettingsService, SyncService, ToolsService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, SearchService,
+        TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, SearchService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
         AnswerMemo,
