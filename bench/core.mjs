@@ -2,6 +2,7 @@ import { normaliseDocument } from '../dist/core/agent-document.js';
 import { check } from '../dist/core/check.js';
 import { decide } from '../dist/core/decide.js';
 import { readDeclaration } from '../dist/core/declaration-reader.js';
+import { editorView } from '../dist/core/editor-view.js';
 import { UNNARROWED, subjectOf } from '../dist/core/pipeline.js';
 import { applyDelta } from '../dist/core/policy-view.js';
 import { DEFAULT_INCLUDE, readContext } from '../dist/core/request.js';
@@ -31,6 +32,11 @@ export async function benchCore() {
     const view = viewOf(count);
     const us = microseconds(() => decide(subjectIn(view), { offering: AT_ONCE, include: DEFAULT_INCLUDE, format: null, nativeDeferral: false }, 'en'), Math.ceil(100_000 / count));
     console.log(`decide, ${String(count).padStart(4)} tools: ${us.toFixed(1)} µs, ${((us * 1000) / count).toFixed(0)} ns a tool`);
+  }
+  for (const count of [500, 5_000]) {
+    const edited = viewOf(count);
+    const took = microseconds(() => editorView(edited, edited.agents.get('a'), {}, 'zh'), Math.ceil(100_000 / count));
+    console.log(`editor view, ${String(count).padStart(4)} tools: ${(took / 1000).toFixed(2)} ms`);
   }
   const view = viewOf(5_000);
   const us = microseconds(() => check(subjectIn(view), { offering: AT_ONCE, format: null, toolName: 'web_search', arguments: { query: 'tool policy' } }, validateArguments, 'en'), 2_000);

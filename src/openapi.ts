@@ -8,7 +8,7 @@ import { byStatus, problemResponse } from './platform/http/api-problems.dto.js';
 const DESCRIPTION = `The one place that decides which tools an AI agent may see and call.
 
 Authorise with a key: a tenant's own, or the platform key together with \`X-Tenant-Id\`. Errors are \`application/problem+json\` (RFC 9457).
-A story to click through: make a tenant and a key, sync a catalog, save an agent, decide, close a tool, decide again.`;
+A story to click through: make a tenant and a key, sync a catalog, save an agent, decide, look at its editor view, switch a tool off, decide again.`;
 
 /** What any operation under \`/v1\` may answer. */
 const ALWAYS: readonly ErrorCode[] = ['BAD_REQUEST', 'UNAUTHENTICATED', 'FORBIDDEN', 'INTERNAL', 'DATABASE_UNAVAILABLE'];
