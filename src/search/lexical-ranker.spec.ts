@@ -57,7 +57,7 @@ describe('a word of the query', () => {
 
   it.each([
     ['workflow', 'list_workflows'], ['listing', 'list_workflows'], ['workfl', 'list_workflows'], ['workflwo', 'list_workflows'],
-    ['throtle', 'kubernetes_apply'], ['kubernets', 'kubernetes_apply'], ['mergeRequest', 'merge_request'], ['combine', 'merge_request'],
+    ['throtle', 'kubernetes_apply'], ['kubernets', 'kubernetes_apply'], ['mergeRequest', 'merge_request'], ['consolidate', 'merge_request'],
   ])('%s finds %s', async (query, name) => expect((await found(documents, query))[0]).toBe(name));
 
   it('that means nothing finds nothing', async () => expect(await found(documents, 'qzxjwvk')).toEqual([]));

@@ -102,12 +102,16 @@ class Scoring {
   /** Only for a word that is nowhere in what may be found: whether it stands elsewhere must not show. */
   private misspelled(term: string): Sense[] {
     if (term.length < SPELLING.leastMisspelled || this.standsAmong(term)) return [];
-    return this.terms.nearly(term, term.length < SPELLING.long ? 1 : 2)
-      .filter(([near, distance]) => distance > 0 && near.startsWith(term.charAt(0)))
-      .map(([near, distance]) => [near, SPELLING.misspelled / distance]);
+    const near = this.terms.nearly(term, term.length < SPELLING.long ? 1 : 2)
+      .filter(([other, distance]) => distance > 0 && other.startsWith(term.charAt(0)))
+      .map(([other, distance]) => [other, SPELLING.misspelled / distance] as const);
+    return [...swappedIn(term).map((other) => [other, SPELLING.misspelled] as const), ...near];
   }
 
   private standsAmong(term: string): boolean {
     return this.terms.find(term)?.documents.some((place) => this.isAmong[place] === 1) ?? false;
   }
 }
+
+/** Each with two neighbours the other way round, which is one slip of the fingers and not two. */
+const swappedIn = (term: string): string[] => Array.from({ length: term.length - 1 }, (_, i) => `${term.slice(0, i)}${term.charAt(i + 1)}${term.charAt(i)}${term.slice(i + 2)}`);

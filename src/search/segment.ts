@@ -23,10 +23,11 @@ export function segment(run: string, isKnown: (word: string) => boolean): string
 /** To cut the run up to `end`, with the ways to all places before it. */
 function cheapest(run: string, end: number, ways: readonly Way[], isKnown: (word: string) => boolean): Way {
   let best: Way = { cost: Infinity, word: '' };
-  for (const [start, { cost }] of ways.slice(-LONGEST).entries()) {
-    const word = run.slice(end - Math.min(LONGEST, ways.length) + start, end);
+  for (let start = Math.max(0, end - LONGEST); start < end; start += 1) {
+    const word = run.slice(start, end);
     if (word.length > 1 && !isKnown(word)) continue;
-    if (cost + costOf(word) < best.cost) best = { cost: cost + costOf(word), word };
+    const cost = (ways[start]?.cost ?? Infinity) + costOf(word);
+    if (cost < best.cost) best = { cost, word };
   }
   return best;
 }

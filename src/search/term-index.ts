@@ -53,8 +53,12 @@ export class TermIndex {
     const index = new TermIndex(documents.length);
     const counted: Counted[][] = [];
     for (const document of documents) {
-      counted.push(FIELDS.map(({ textOf }) => countTerms(textOf(document), glossary)));
-      await pace.step();
+      const fields: Counted[] = [];
+      for (const { textOf } of FIELDS) {
+        fields.push(countTerms(textOf(document), glossary));
+        await pace.step();
+      }
+      counted.push(fields);
     }
     const usual = FIELDS.map((_, f) => meanLength(counted, f));
     for (const [place, fields] of counted.entries()) {
@@ -107,18 +111,21 @@ function meanLength(counted: readonly (readonly Counted[])[], field: number): nu
 
 function countTerms(text: string, glossary: Glossary): Counted {
   const counts = new Map<string, number>();
-  const count = (term: string, by: number): void => void counts.set(term, (counts.get(term) ?? 0) + by);
+  const han = new Map<string, number>();
   let length = 0;
   for (const { text: word, isHan } of wordsOf(text)) {
     const terms = isHan ? chineseTerms(word, glossary) : [stemOf(word)];
     length += terms.length;
-    for (const term of terms) {
-      count(term, 1);
-      if (isHan) for (const [stem, sure] of glossary.sensesOf(term)) count(stem, sure * TRANSLATED);
-    }
+    for (const term of terms) count(isHan ? han : counts, term, 1);
+  }
+  for (const [term, times] of han) {
+    count(counts, term, times);
+    for (const [stem, sure] of glossary.sensesOf(term)) count(counts, stem, times * sure * TRANSLATED);
   }
   return { counts, length };
 }
+
+const count = (counts: Map<string, number>, term: string, by: number): void => void counts.set(term, (counts.get(term) ?? 0) + by);
 
 /** The words of a run, and the pairs of neighbours that are no word of the glossary: names, mostly. */
 export function chineseTerms(run: string, glossary: Glossary): string[] {
