@@ -7,6 +7,7 @@ import type { EditorView } from '../core/editor-view.js';
 import { AppError } from '../platform/errors/app-error.js';
 import { ApiProblems, ETAG_HEADERS, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { languageOf } from '../platform/http/request-context.js';
+import { requireNoBody } from '../platform/http/strict-validation.pipe.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
 import { EditorQueryDto, EditorViewDto, SwitchDto, SwitchedDto } from './agent-tools.dto.js';
@@ -75,13 +76,20 @@ export class AgentToolsController {
   @Access({ anyOf: ['governance:write'] })
   @ApiOperation({
     summary: 'Clear or restore the lists of an agent',
-    description: '`restore-core-defaults` inherits the core tools again and takes their names out of both lists; `clear-enabled` and `clear-disabled` empty one. Needs no `If-Match`. Scope `governance:write`.',
+    description: '`restore-core-defaults` inherits the core tools again and takes their names out of both lists; `clear-enabled` and `clear-disabled` empty one. Takes no body and needs no `If-Match`. Scope `governance:write`.',
   })
   @ApiParam(AGENT_PARAM)
   @ApiParam(ACTION_PARAM)
   @ApiOkResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
-  @ApiProblems('NOT_FOUND', 'AGENT_NOT_FOUND')
-  async act(@Tenant() tenant: TenantId, @Param('agentId') agentId: string, @Param('action') action: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
+  @ApiProblems('NOT_FOUND', 'AGENT_NOT_FOUND', 'INVALID_REQUEST')
+  async act(
+    @Tenant() tenant: TenantId,
+    @Param('agentId') agentId: string,
+    @Param('action') action: string,
+    @Req() { body }: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<object> {
+    requireNoBody(body);
     if (!isBulkAction(action)) throw new AppError('NOT_FOUND', `there is no action \`${action}\`: ${BULK_ACTIONS.map((name) => `\`${name}\``).join(', ')} are those there are`);
     const { result, revision } = await this.tools.act(tenant, agentId, action);
     return savedAnswer(reply, result, revision);

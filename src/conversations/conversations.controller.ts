@@ -1,11 +1,12 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { metadataOf } from '../core/loading-state.js';
 import { isConversationId } from '../core/snapshot.js';
 import { DEFAULT_LIMITS } from '../platform/config/config.js';
 import { AppError } from '../platform/errors/app-error.js';
 import { ApiProblems } from '../platform/http/api-problems.dto.js';
+import { requireNoBody } from '../platform/http/strict-validation.pipe.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
 import { CompressedDto, ConversationDto, LoadAnswerDto } from './conversation.dto.js';
@@ -76,11 +77,12 @@ export class ConversationsController {
 
   @Post('compression')
   @HttpCode(200)
-  @ApiOperation({ summary: 'Begin again after a compression', description: 'The runtime has compressed its context, definitions included: nothing counts as loaded any more. Scope `decide`.' })
+  @ApiOperation({ summary: 'Begin again after a compression', description: 'The runtime has compressed its context, definitions included: nothing counts as loaded any more. Takes no body. Scope `decide`.' })
   @ApiParam(ID)
   @ApiOkResponse({ description: 'the state after, and what was loaded before', type: CompressedDto })
-  @ApiProblems('CONVERSATION_NOT_FOUND', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
-  compress(@Tenant() tenant: TenantId, @Param('conversationId') id: string): Promise<Compressed> {
+  @ApiProblems('CONVERSATION_NOT_FOUND', 'INVALID_REQUEST', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
+  compress(@Tenant() tenant: TenantId, @Param('conversationId') id: string, @Req() { body }: FastifyRequest): Promise<Compressed> {
+    requireNoBody(body);
     return this.conversations.compress(tenant, id);
   }
 }

@@ -101,6 +101,14 @@ describe('errors', () => {
     expect(writes.map(({ status }) => status)).toEqual(writes.map(() => 422));
   });
 
+  it.each(['/v1/agents/m/actions/clear-disabled', '/v1/conversations/c/tool-loading/compression'])('let no member pass where no body is taken: %s', async (path) => {
+    await tenant.caller.send('put', '/v1/conversations/c/tool-loading', { agentId: 'm' });
+    const revision = (await tenant.caller.get('/v1/agents/m')).headers['etag'];
+    for (const body of ['{"dryRun":true}', '{"__proto__":{}}', '[]', 'null']) expect([body, (await tenant.caller.post(path, body)).body]).toMatchObject([body, { status: 422, code: 'INVALID_REQUEST' }]);
+    expect((await tenant.caller.get('/v1/agents/m')).headers['etag']).toBe(revision);
+    for (const body of [undefined, {}]) expect((await tenant.caller.post(path, body)).status).toBe(200);
+  });
+
   it.each(['/v1/tools?limit=0', '/v1/tools?limit=501', '/v1/tools?limit=many', '/v1/tools?colour=red', '/v1/tools?core=yes', '/v1/tools?cursor=xyz', '/v1/tools?search=a&search=b', '/v1/agents?cursor=WzFd', '/v1/keys?limit=-1'])('tell a wrong query: %s', async (path) => {
     expect((await tenant.caller.get(path)).body).toMatchObject({ status: 400, code: 'INVALID_QUERY' });
   });

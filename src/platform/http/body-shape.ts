@@ -24,20 +24,30 @@ function membersOf(type: Type<object>): ReadonlySet<string> {
   return found;
 }
 
+const NO_OBJECT: FieldFault = { path: '', message: 'a JSON object is required' };
+
 /**
  * Everything about `value` that the class does not allow: wrong types, missing members and unknown ones. Members are read as
  * the value's own, so one that is called `constructor` or `__proto__` is unknown, or ordinary, like all the others.
  */
 export function faultsBy(type: Type<object>, value: unknown, at = ''): FieldFault[] {
-  if (!isObject(value)) return [{ path: at, message: at === '' ? 'a JSON object is required' : 'must be an object' }];
+  if (!isObject(value)) return [at === '' ? NO_OBJECT : { path: at, message: 'must be an object' }];
   const members = membersOf(type);
   const stray = Object.keys(value).filter((key) => !members.has(key));
   const instance = Object.assign(new type(), Object.fromEntries(Object.entries(value).filter(([key]) => members.has(key))));
   return [
-    ...stray.map((key) => ({ path: pointer(at, key), message: `\`${key}\` is not a known member` })),
+    ...stray.map(strayAt(at)),
     ...validateSync(instance, { forbidUnknownValues: false }).flatMap((error) => told(error, at, Object.hasOwn(value, error.property))),
     ...[...members].flatMap((member) => nestedFaults(type, member, value, pointer(at, member))),
   ];
+}
+
+const strayAt = (at: string) => (key: string): FieldFault => ({ path: pointer(at, key), message: `\`${key}\` is not a known member` });
+
+/** The faults of a body where none is taken: none is sent, or an empty object. A member that passed in silence may have been meant. */
+export function faultsOfNoBody(body: unknown): FieldFault[] {
+  if (body === undefined) return [];
+  return isObject(body) ? Object.keys(body).map(strayAt('')) : [NO_OBJECT];
 }
 
 function told({ property, constraints }: ValidationError, at: string, isThere: boolean): FieldFault[] {

@@ -1,7 +1,8 @@
 import type { ArgumentMetadata, PipeTransform, Type } from '@nestjs/common';
 import type { Limits } from '../config/config.js';
 import { AppError } from '../errors/app-error.js';
-import { faultsBy, longerThan } from './body-shape.js';
+import type { FieldFault } from '../errors/app-error.js';
+import { faultsBy, faultsOfNoBody, longerThan } from './body-shape.js';
 
 const isClass = (type: unknown): type is Type<object> => typeof type === 'function' && ![String, Boolean, Number, Array, Object].includes(type as never);
 
@@ -11,11 +12,17 @@ export class StrictValidationPipe implements PipeTransform {
 
   transform(value: unknown, { type, metatype }: ArgumentMetadata): unknown {
     if ((type !== 'body' && type !== 'query') || !isClass(metatype)) return value;
-    const faults = faultsBy(metatype, value);
-    const [first] = faults;
-    if (first !== undefined) throw new AppError(type === 'body' ? 'INVALID_REQUEST' : 'INVALID_QUERY', `${first.path === '' ? 'the body' : first.path}: ${first.message}`, faults);
+    requireFaultless(type === 'body' ? 'INVALID_REQUEST' : 'INVALID_QUERY', faultsBy(metatype, value));
     const tooLong = longerThan(this.limits.listLength, metatype, value);
     if (tooLong !== null) throw new AppError('LIMIT_EXCEEDED', `\`${tooLong}\` has more than ${this.limits.listLength} members`);
     return value;
   }
+}
+
+/** For a route that takes no body. */
+export const requireNoBody = (body: unknown): void => requireFaultless('INVALID_REQUEST', faultsOfNoBody(body));
+
+function requireFaultless(code: 'INVALID_REQUEST' | 'INVALID_QUERY', faults: readonly FieldFault[]): void {
+  const [first] = faults;
+  if (first !== undefined) throw new AppError(code, `${first.path === '' ? 'the body' : first.path}: ${first.message}`, faults);
 }
