@@ -63,30 +63,40 @@ export class LexicalRanker extends ToolRanker {
 
 /** One query over one index. */
 class Scoring {
-  constructor(private readonly terms: TermIndex, private readonly isAmong: Uint8Array) {}
+  /** What the thing that is being looked for has earned each document; 0 again before the next one. */
+  private readonly best: Float64Array;
+
+  constructor(private readonly terms: TermIndex, private readonly isAmong: Uint8Array) {
+    this.best = new Float64Array(terms.size);
+  }
 
   /** By the documents' places; 0 where nothing matches. Each thing wanted counts once, by the best of what stands for it. */
   scores(wanted: readonly Wanted[]): Float64Array {
     const total = new Float64Array(this.terms.size);
     for (const one of wanted) {
-      const best = new Map<number, number>();
-      for (const [term, sure] of this.standingFor(one)) this.raise(best, term, sure);
-      for (const [place, score] of best) total[place] = (total[place] ?? 0) + score * one.weight;
+      const raised: number[] = [];
+      for (const [term, sure] of this.standingFor(one)) this.raise(raised, term, sure);
+      for (const place of raised) {
+        total[place] = (total[place] ?? 0) + (this.best[place] ?? 0) * one.weight;
+        this.best[place] = 0;
+      }
     }
     return total;
   }
 
-  private raise(best: Map<number, number>, term: string, sure: number): void {
+  private raise(raised: number[], term: string, sure: number): void {
     const found = this.terms.find(term);
     if (found === undefined) return;
     const { documents, weights } = found;
-    const rarity = Math.log(1 + (this.terms.size - documents.length + 0.5) / (documents.length + 0.5));
+    const most = sure * (SATURATION + 1) * Math.log(1 + (this.terms.size - documents.length + 0.5) / (documents.length + 0.5));
     for (let i = 0; i < documents.length; i += 1) {
       const place = documents[i] ?? 0;
       if (this.isAmong[place] === 0) continue;
       const weight = weights[i] ?? 0;
-      const score = (sure * rarity * weight * (SATURATION + 1)) / (SATURATION + weight);
-      if (score > (best.get(place) ?? 0)) best.set(place, score);
+      const score = (most * weight) / (SATURATION + weight);
+      const before = this.best[place] ?? 0;
+      if (before === 0) raised.push(place);
+      if (score > before) this.best[place] = score;
     }
   }
 
