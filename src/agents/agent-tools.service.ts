@@ -52,7 +52,8 @@ export class AgentToolsService {
       if (switched === 'unknown') throw toolNotFound(name);
       if ('lock' in switched) throw new AppError(switched.lock.reason, `\`${name}\`: ${switched.lock.words[language]}`);
       const input = { ...before.document, tools: switched.tools };
-      requireWithinLimits(input, this.limits);
+      // Closing a tool is never refused for want of room: it adds the name of one registered tool at the most.
+      if (on) requireWithinLimits(input, this.limits);
       const saved = await saveNative(unit, { agentId, before, input, options: plainly(unit) });
       const after = { ...subject, agent: policyAgent(saved.record ?? before) };
       return { ...saved, state: tool === null || isInternal(tool) ? null : stateOf(tool, after) };
