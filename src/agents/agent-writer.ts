@@ -1,5 +1,5 @@
 import type { AgentDocument, AgentDocumentInput, AgentRecord, NamesKnown, Warning } from '../core/agent-document.js';
-import { documentWarnings, normaliseDocument, toolNamesIn } from '../core/agent-document.js';
+import { beyondLimit, documentWarnings, normaliseDocument, toolNamesIn } from '../core/agent-document.js';
 import type { CatalogTool } from '../core/catalog.js';
 import { catalogTool, effectiveOf } from '../core/catalog.js';
 import { equalJson } from '../core/json.js';
@@ -7,7 +7,6 @@ import type { JsonObject } from '../core/json.js';
 import type { Widening } from '../core/migrate-legacy.js';
 import { isLegacy, isSameLegacy, migrateLegacy, rawLegacy, unknownToolsetWarning, unknownToolsets } from '../core/migrate-legacy.js';
 import { inOrder } from '../core/policy-view.js';
-import { isLongerThan } from '../core/text.js';
 import type { GovernanceUnit } from '../governance/governance.store.js';
 import type { Limits } from '../platform/config/config.js';
 import { AppError } from '../platform/errors/app-error.js';
@@ -69,12 +68,9 @@ export function orderedTools(unit: GovernanceUnit): SaveOptions['tools'] {
 /** For one document, written and not forced. */
 export const plainly = (unit: GovernanceUnit): SaveOptions => ({ tools: orderedTools(unit), dryRun: false, force: false, alongside: new Set() });
 
-/** What a body may not be at once, a document may not become step by step either. */
-export function requireWithinLimits({ tools, toolOverrides, ...rest }: DocumentInput, { listLength, bodyBytes }: Limits): void {
-  const sizes = { '/tools/enabled': tools?.enabled?.length, '/tools/disabled': tools?.disabled?.length, '/toolOverrides': Object.keys(toolOverrides ?? {}).length };
-  const tooLong = Object.entries(sizes).find(([, size = 0]) => size > listLength);
-  if (tooLong !== undefined) throw new AppError('LIMIT_EXCEEDED', `\`${tooLong[0]}\` would have more than ${listLength} members`);
-  if (isLongerThan(JSON.stringify({ tools, toolOverrides, ...rest }), bodyBytes)) throw new AppError('LIMIT_EXCEEDED', `the document would be larger than ${bodyBytes} bytes`);
+export function requireWithinLimits(document: DocumentInput, limits: Limits): void {
+  const beyond = beyondLimit(document, limits);
+  if (beyond !== null) throw new AppError('LIMIT_EXCEEDED', beyond);
 }
 
 interface ToSave<Input = DocumentInput> {

@@ -2,32 +2,20 @@ import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, P
 import { ApiBody, ApiCreatedResponse, ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { AgentRecord } from '../core/agent-document.js';
-import { AppError } from '../platform/errors/app-error.js';
+import { AgentDocumentDto, documentIn } from '../platform/http/agent-document.dto.js';
 import { ApiProblems, ETAG_HEADERS, IF_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { etagOf } from '../platform/errors/etag.js';
-import { isLine } from '../platform/http/field-rules.js';
 import type { Page } from '../platform/http/page.dto.js';
 import { PageQueryDto, limitOf, pageOf, placeOf } from '../platform/http/page.dto.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
-import type { DocumentInput, Saved } from './agent-writer.js';
-import { AgentDocumentDto, AgentDto, AgentPageDto, ImportAnswerDto, ImportDto, PutAgentQueryDto, SavedAgentDto } from './agents.dto.js';
+import type { Saved } from './agent-writer.js';
+import { AgentDto, AgentPageDto, ImportAnswerDto, ImportDto, PutAgentQueryDto, SavedAgentDto } from './agents.dto.js';
 import { AgentsService } from './agents.service.js';
 
 export const agentView = ({ agentId, document, origin, updatedAt }: AgentRecord): object => ({ agentId, ...document, origin, updatedAt });
 
 const savedView = ({ record, warnings, widening }: Saved) => ({ ...(record && agentView(record)), warnings, ...widening });
-
-/** The members that a document is made of; what a reading adds to it is dropped again. */
-function documentIn(agentId: string, body: AgentDocumentDto): DocumentInput {
-  if (!isLine(agentId, 128)) throw new AppError('INVALID_REQUEST', 'an agent’s id has 1 to 128 characters and no control characters');
-  const named = body.agentId ?? agentId;
-  if (named !== agentId) {
-    throw new AppError('INVALID_REQUEST', `\`agentId\` is \`${named}\`, and the path names \`${agentId}\``, [{ path: '/agentId', message: 'differs from the path' }]);
-  }
-  const { agentId: _, origin: __, updatedAt: ___, ...document } = body;
-  return document;
-}
 
 export const AGENT_PARAM = { name: 'agentId', description: 'the id of the agent', example: 'researcher' };
 

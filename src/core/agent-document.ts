@@ -3,6 +3,7 @@ import type { Declaration, OverriddenExtra } from './catalog.js';
 import { comesByDefault, isLocked } from './catalog.js';
 import { byText, unique } from './json.js';
 import type { JsonObject } from './json.js';
+import { isLongerThan } from './text.js';
 
 export interface ToolOverride {
   readonly promptHint?: string;
@@ -112,6 +113,14 @@ export function compactOverride<T extends { readonly extra?: OverriddenExtra }>(
 }
 
 const KNOWN_EXTRA = new Set(['workerRoutingStrategy', 'allowInSubagent']);
+
+/** What a body may not be at once, a document may not become step by step either: what it is beyond, in words, or null. */
+export function beyondLimit({ tools, toolOverrides, ...rest }: AgentDocumentInput, { listLength, bodyBytes }: { readonly listLength: number; readonly bodyBytes: number }): string | null {
+  const sizes = { '/tools/enabled': tools?.enabled?.length, '/tools/disabled': tools?.disabled?.length, '/toolOverrides': Object.keys(toolOverrides ?? {}).length };
+  const tooLong = Object.entries(sizes).find(([, size = 0]) => size > listLength);
+  if (tooLong !== undefined) return `\`${tooLong[0]}\` would have more than ${listLength} members`;
+  return isLongerThan(JSON.stringify({ tools, toolOverrides, ...rest }), bodyBytes) ? `the document would be larger than ${bodyBytes} bytes` : null;
+}
 
 /** What warnings need to know of the tenant. */
 export interface NamesKnown {

@@ -83,7 +83,7 @@ export class DecisionService {
     return ground === null ? this.grounds.read(tenant, asked).then(answer) : answer(ground);
   }
 
-  private decideFrom(ground: Ground, input: DecideInput, language: Language): Decided {
+  decideFrom(ground: Ground, input: DecideInput, language: Language): Decided {
     const request = readDecideRequest(input);
     const { view, staleForMs } = ground;
     const subject = this.subjects.of(view, request.agentId, request.context, { view: request.view, select: request.select });

@@ -31,6 +31,20 @@ export const decideSchema = (limits: Limits): RequestSchema => ({
   },
 });
 
+/** The body of decide where the path names the agent, and what the call takes besides. */
+const ofPathAgent = (limits: Limits, example: RequestSchema, more: Readonly<Record<string, RequestSchema>>): RequestSchema => {
+  const { agentId: _, ...rest } = decideSchema(limits)['properties'] as Readonly<Record<string, RequestSchema>>;
+  return { type: 'object', additionalProperties: false, example, properties: { ...rest, ...more } };
+};
+
+/** How the document describes the drafts of a preview; their shape is that of saving, which checks them by itself. */
+export type DraftSchemas = Readonly<Record<'draft' | 'draftAgentTools' | 'draftToolOverride', RequestSchema>>;
+
+export const previewSchema = (limits: Limits, drafts: DraftSchemas): RequestSchema =>
+  ofPathAgent(limits, { draftAgentTools: { enabled: ['web_search'], disabled: ['write_file'] }, context: { scene: 'chat' } }, drafts);
+
+export const explainSchema = (limits: Limits): RequestSchema => ofPathAgent(limits, { context: { scene: 'chat', session: { allowShell: false } } }, {});
+
 /** Each request is checked by itself, so that a wrong one is answered in its place. */
 export const batchSchema = (limits: Limits): RequestSchema => ({
   type: 'object',

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 type Json = Record<string, unknown>;
 
 /** What one step does; exactly one of these, beside `want`. */
-const PLAIN_ACTIONS = ['sync', 'put', 'patch', 'deleteAgent', 'import', 'governance', 'deleteTool', 'settings', 'decide', 'check', 'search', 'registry'] as const;
+const PLAIN_ACTIONS = ['sync', 'put', 'patch', 'deleteAgent', 'import', 'governance', 'deleteTool', 'settings', 'decide', 'check', 'search', 'registry', 'preview'] as const;
 const CONVERSATION_ACTIONS = ['converse', 'conversation', 'endConversation', 'load', 'compress'] as const;
 const OPERATOR_ACTIONS = ['switch', 'bulk', 'editor', 'diagnostic'] as const;
 const ACTIONS = [...PLAIN_ACTIONS, ...CONVERSATION_ACTIONS, ...OPERATOR_ACTIONS] as const;

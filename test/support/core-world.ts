@@ -9,12 +9,15 @@ import { ConversationStates } from '../../src/conversations/conversation-states.
 import { shownConversation } from '../../src/conversations/conversations.controller.js';
 import { ConversationsService } from '../../src/conversations/conversations.service.js';
 import { Grounds } from '../../src/decision/grounds.js';
+import { draftsIn } from '../../src/decision/preview.controller.js';
+import { PreviewService } from '../../src/decision/preview.service.js';
 import { RequestReader } from '../../src/decision/request-reader.js';
 import { LibraryEngines } from '../../src/engines/library-engines.js';
 import { DEFAULT_LIMITS } from '../../src/platform/config/config.js';
 import { AppError } from '../../src/platform/errors/app-error.js';
 import { etagOf } from '../../src/platform/errors/etag.js';
 import { languageOf } from '../../src/platform/http/request-context.js';
+import { StrictValidationPipe } from '../../src/platform/http/strict-validation.pipe.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import type { TenantId } from '../../src/platform/tenant-id.js';
 import { PolicyViews } from '../../src/policy/policy-views.js';
@@ -56,6 +59,8 @@ export class CoreWorld implements World {
   private readonly conversations = new ConversationsService(this.memory.conversations, this.states, this.views, this.subjects);
   private readonly grounds = new Grounds(this.views, this.states);
   private readonly decisions = new DecisionService(this.grounds, this.subjects, this.engines);
+  private readonly previews = new PreviewService(this.grounds, this.decisions, this.subjects, DEFAULT_LIMITS);
+  private readonly shapes = new StrictValidationPipe(DEFAULT_LIMITS);
   private readonly searches = new SearchService(this.grounds, this.views, this.states, this.subjects, RANKER);
   private readonly reader = new RequestReader(DEFAULT_LIMITS);
   private readonly conversationReader = new ConversationReader(DEFAULT_LIMITS);
@@ -134,6 +139,10 @@ export class CoreWorld implements World {
         return { ...(await this.decisions.check(TENANT, this.reader.readCheck({ agentId, ...body }), 'en')) };
       case 'search':
         return { ...(await this.searches.search(TENANT, this.reader.readSearch({ agentId, ...body }))) };
+      case 'preview': {
+        const { draft, draftAgentTools, draftToolOverride, ...turn } = this.reader.readPreview(body);
+        return { ...(await this.previews.preview(TENANT, { ...turn, agentId }, draftsIn(agentId, { draft, draftAgentTools, draftToolOverride }, this.shapes), 'en')) };
+      }
       case 'registry':
         return { items: await this.tools.loadingRegistry(TENANT) };
     }

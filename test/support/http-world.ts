@@ -54,6 +54,8 @@ export class HttpWorld implements World {
         return this.caller.post('/v1/check', { agentId, ...body });
       case 'search':
         return this.caller.post('/v1/search', { agentId, ...body });
+      case 'preview':
+        return this.caller.post(`/v1/agents/${seg(agentId)}/preview`, body);
       case 'registry':
         return this.caller.get('/v1/loading-registry');
     }
