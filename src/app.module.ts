@@ -14,6 +14,8 @@ import { PrismaConversationStore } from './conversations/prisma-conversation.sto
 import { AnswerMemo } from './decision/answer-memo.js';
 import { DecisionController } from './decision/decision.controller.js';
 import { DecisionService } from './decision/decision.service.js';
+import { ExplainController } from './decision/explain.controller.js';
+import { ExplainService } from './decision/explain.service.js';
 import { Grounds } from './decision/grounds.js';
 import { PreviewController } from './decision/preview.controller.js';
 import { PreviewService } from './decision/preview.service.js';
@@ -36,6 +38,7 @@ import { Metrics } from './platform/observability/metrics.js';
 import { Readiness } from './platform/observability/readiness.js';
 import { Sweeper } from './platform/retention/sweeper.js';
 import { compilingConditions } from './policy/compiling-conditions.js';
+import { Impacts } from './policy/impacts.js';
 import { PolicyLoader } from './policy/policy.loader.js';
 import { PolicyViews } from './policy/policy-views.js';
 import { Subjects } from './policy/subjects.js';
@@ -44,6 +47,8 @@ import { DiagnosticController } from './registry/diagnostic.controller.js';
 import { DiagnosticService } from './registry/diagnostic.service.js';
 import { LoadingRegistryController } from './registry/loading-registry.controller.js';
 import { SyncService } from './registry/sync.service.js';
+import { ToolImpactController } from './registry/tool-impact.controller.js';
+import { ToolImpactService } from './registry/tool-impact.service.js';
 import { ToolsController } from './registry/tools.controller.js';
 import { ToolsService } from './registry/tools.service.js';
 import { ToolsetsController } from './registry/toolsets.controller.js';
@@ -56,6 +61,8 @@ import { KeysController } from './tenancy/keys.controller.js';
 import { KeysService } from './tenancy/keys.service.js';
 import { PrismaKeyStore } from './tenancy/prisma-key.store.js';
 import { PrismaTenantStore } from './tenancy/prisma-tenant.store.js';
+import { SettingsImpactController } from './tenancy/settings-impact.controller.js';
+import { SettingsImpactService } from './tenancy/settings-impact.service.js';
 import { SettingsController } from './tenancy/settings.controller.js';
 import { SettingsService } from './tenancy/settings.service.js';
 import { TenantStore } from './tenancy/tenant.store.js';
@@ -78,7 +85,7 @@ export class AppModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
-      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, DiagnosticController, ToolsetsController, LoadingRegistryController, AgentsController, AgentToolsController, DecisionController, PreviewController, ConversationsController, SearchController],
+      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, DiagnosticController, ToolsetsController, LoadingRegistryController, AgentsController, AgentToolsController, DecisionController, PreviewController, ExplainController, ToolImpactController, SettingsImpactController, ConversationsController, SearchController],
       providers: [
         { provide: LIMITS, useValue: limits },
         { provide: Database, useValue: database },
@@ -102,7 +109,7 @@ export class AppModule {
           inject: [TenantStore, ConversationStore],
         },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
-        TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, SearchService,
+        TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, ExplainService, Impacts, ToolImpactService, SettingsImpactService, SearchService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
         AnswerMemo,

@@ -57,8 +57,15 @@ interface Beyond {
 }
 
 function beyondPermission(tool: CatalogTool, subject: Subject, { offering, arguments: given }: CheckParts, validate: ValidateArguments): Beyond {
-  if (isSearchable(tool, subject, offering)) return { refusal: offering.mode === 'deferred' ? refuse('TOOL_NOT_LOADED') : NOT_FOUND_YET };
+  const refusal = refusalByExposure(tool, subject, offering);
+  if (refusal !== null) return { refusal };
   return given === undefined ? { refusal: null } : judgeArguments(tool, given, subject, validate);
+}
+
+/** Of a tool that passed the pipeline: whether it has to be loaded or found first. */
+export function refusalByExposure(tool: CatalogTool, subject: Subject, offering: Offering): Refusal | null {
+  if (!isSearchable(tool, subject, offering)) return null;
+  return offering.mode === 'deferred' ? refuse('TOOL_NOT_LOADED') : NOT_FOUND_YET;
 }
 
 /** Only a limit makes the exposure of a tool depend on the others. */

@@ -136,29 +136,35 @@ const activationStage: Stage = ({ name, effective }, { agent, evaluate, facts, s
 const CONFIGURATION_STAGES: readonly Stage<ConfigurationSubject>[] = [registeredStage, globalStage, grantStage, agentStage, boundaryStage];
 const CONTEXT_STAGES: readonly Stage[] = [capabilityStage, sceneStage, activationStage];
 
-function firstRefusal<Judged>(stages: readonly Stage<Judged>[], tool: CatalogTool, subject: Judged): Refusal | null {
+/** Told each stage's word as it falls, from stage 0 on. */
+export type Watch = (refusal: Refusal | null) => void;
+
+function firstRefusal<Judged>(stages: readonly Stage<Judged>[], tool: CatalogTool, subject: Judged, watch?: Watch): Refusal | null {
   for (const stage of stages) {
     const refusal = stage(tool, subject);
+    watch?.(refusal);
     if (refusal !== null) return refusal;
   }
   return pass;
 }
 
 /** The first refusal of the stages 0 to 4. */
-export const refusalByConfiguration = (tool: CatalogTool, subject: ConfigurationSubject): Refusal | null => firstRefusal(CONFIGURATION_STAGES, tool, subject);
+export const refusalByConfiguration = (tool: CatalogTool, subject: ConfigurationSubject, watch?: Watch): Refusal | null => firstRefusal(CONFIGURATION_STAGES, tool, subject, watch);
 
 /**
- * Runs the whole pipeline for one tool.
+ * Runs the whole pipeline for one tool. `watch` sees the run and has no part in it.
  *
  * INVARIANT (narrowing): a name added to `disabled`, a smaller ceiling, a global stop, or (without conditions) a model that
  * can do less never lets a tool through that was refused before.
  */
-export function judge(tool: CatalogTool, subject: Subject): Verdict {
-  const refusal = refusalByConfiguration(tool, subject) ?? firstRefusal(CONTEXT_STAGES, tool, subject);
+export function judge(tool: CatalogTool, subject: Subject, watch?: Watch): Verdict {
+  const refusal = refusalByConfiguration(tool, subject, watch) ?? firstRefusal(CONTEXT_STAGES, tool, subject, watch);
   if (refusal !== null) return { tool, refusal, route: null };
   const route = routeOf(tool, strategyOf(tool, subject.agent), subject.session);
   const blocked = route.blockedReasons[0];
-  return { tool, refusal: blocked === undefined ? pass : refuse(blocked), route };
+  const last = blocked === undefined ? pass : refuse(blocked);
+  watch?.(last);
+  return { tool, refusal: last, route };
 }
 
 /** Agent over governance over declaration. */

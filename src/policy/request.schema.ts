@@ -49,5 +49,16 @@ export const contextSchema = (limits: Limits): RequestSchema => nullable('object
   },
 });
 
+/** What one question about many agents may ask at once. */
+const MAX_CONTEXTS = 10;
+
+export const contextsSchema = (limits: Limits): RequestSchema => nullable('array', {
+  items: contextSchema(limits),
+  minItems: 1,
+  maxItems: MAX_CONTEXTS,
+  description: `the turns that are asked about, at most ${MAX_CONTEXTS}; absent = one plain turn of a main agent`,
+  example: [{ scene: 'chat' }, { subagent: { parentAgentId: 'lead', depth: 1 } }],
+});
+
 export const agentId: RequestSchema = { type: 'string', description: 'the agent that is decided for', example: 'researcher' };
 export const minRevision: RequestSchema = nullable('integer', { minimum: 0, description: 'never answer from an older revision', example: null });

@@ -19,7 +19,8 @@ export class Subjects {
   }
 }
 
-function parentOf({ agents }: PolicyView, { subagent }: DecideContext): PolicyAgent | null {
+/** Null for a main agent; `UNKNOWN_PARENT` for one that does not exist. */
+export function parentOf({ agents }: PolicyView, { subagent }: DecideContext): PolicyAgent | null {
   if (subagent === null) return null;
   const parent = agents.get(subagent.parentAgentId);
   if (parent === undefined) throw new AppError('UNKNOWN_PARENT', `there is no agent \`${subagent.parentAgentId}\` to be the parent`);

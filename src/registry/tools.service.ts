@@ -19,6 +19,13 @@ import { PolicyViews } from '../policy/policy-views.js';
 /** A value overrides, null takes the override back, absent leaves. */
 export type GovernancePatch = { readonly [K in keyof Governance]?: Governance[K] | null };
 
+/** The overrides after the patch; what they may not be at once they may not become. */
+export function governed({ governance }: Pick<ToolRecord, 'governance'>, patch: GovernancePatch, { bodyBytes }: Pick<Limits, 'bodyBytes'>): Governance {
+  const after = compactOverride<Governance>(mergePatch(governance, patch) as Governance);
+  if (!equalJson(governance, after) && isLongerThan(JSON.stringify(after), bodyBytes)) throw new AppError('LIMIT_EXCEEDED', `the overrides would be larger than ${bodyBytes} bytes`);
+  return after;
+}
+
 @Injectable()
 export class ToolsService {
   constructor(
@@ -50,9 +57,8 @@ export class ToolsService {
     return this.governance.write(tenant, async (unit) => {
       const before = await find(unit, name);
       requireMatch(ifMatch, before.revision);
-      const governance = compactOverride<Governance>(mergePatch(before.governance, patch) as Governance);
+      const governance = governed(before, patch, this.limits);
       if (equalJson(before.governance, governance)) return catalogTool(before);
-      if (isLongerThan(JSON.stringify(governance), this.limits.bodyBytes)) throw new AppError('LIMIT_EXCEEDED', `the overrides would be larger than ${this.limits.bodyBytes} bytes`);
       await unit.saveGovernance(name, governance);
       return catalogTool({ ...before, governance, revision: unit.revision });
     });

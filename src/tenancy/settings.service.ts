@@ -34,7 +34,8 @@ export class SettingsService {
   }
 }
 
-function patched(before: Settings, patch: SettingsPatch): Settings {
+/** The settings after the patch. */
+export function patched(before: Settings, patch: SettingsPatch): Settings {
   const after = { ...DEFAULT_SETTINGS, ...(mergePatch(before, patch) as Partial<Settings>) };
   return {
     ...after,

@@ -1,24 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import type { PlainStep } from '../support/case-file.js';
-import { CoreWorld } from '../support/core-world.js';
+import { serviceWith } from '../support/saved-situation.js';
 import { NAMES, context, document, narrowing, situation } from './arbitraries.js';
-import type { Situation } from './arbitraries.js';
-
-type Json = Record<string, unknown>;
-type DoStep = (action: PlainStep['action'], input: Json) => Promise<Json>;
-
-/** A service with the situation saved in it, by its own writes. */
-async function serviceWith({ records, document: own, parent, settings: { intentDelegates: _, ...settings } }: Situation): Promise<DoStep> {
-  const world = await CoreWorld.open();
-  const act: DoStep = async (action, input) => world.do({ action, input, want: {} } as PlainStep);
-  const { rejected } = await act('sync', { raw: true, categories: ['one', 'two'].map((key) => ({ key, label: key, whenToUse: key })), tools: records.map(({ declaration }) => declaration) });
-  expect(rejected).toEqual([]);
-  for (const { name, governance } of records) await act('governance', { name, ...governance });
-  await act('settings', settings as unknown as Json);
-  for (const [agentId, saved] of [['agent', own], ['parent', parent], ['other', own], ['child', own]] as const) await act('put', { agentId, ...saved });
-  return act;
-}
 
 const names = fc.uniqueArray(fc.constantFrom(...NAMES, 'ghost'), { maxLength: 6 });
 const part = document.chain((whole) => fc.subarray(Object.keys(whole)).map((kept) => Object.fromEntries(Object.entries(whole).filter(([key]) => kept.includes(key)))));

@@ -5,14 +5,16 @@ import { parse } from 'yaml';
 type Json = Record<string, unknown>;
 
 /** What one step does; exactly one of these, beside `want`. */
-const PLAIN_ACTIONS = ['sync', 'put', 'patch', 'deleteAgent', 'import', 'governance', 'deleteTool', 'settings', 'decide', 'check', 'search', 'registry', 'preview'] as const;
+const PLAIN_ACTIONS = ['sync', 'put', 'patch', 'deleteAgent', 'import', 'governance', 'deleteTool', 'settings', 'decide', 'check', 'search', 'registry'] as const;
 const CONVERSATION_ACTIONS = ['converse', 'conversation', 'endConversation', 'load', 'compress'] as const;
 const OPERATOR_ACTIONS = ['switch', 'bulk', 'editor', 'diagnostic'] as const;
-const ACTIONS = [...PLAIN_ACTIONS, ...CONVERSATION_ACTIONS, ...OPERATOR_ACTIONS] as const;
+const WHAT_IF_ACTIONS = ['preview', 'explain', 'toolImpact', 'settingsImpact'] as const;
+const ACTIONS = [...PLAIN_ACTIONS, ...CONVERSATION_ACTIONS, ...OPERATOR_ACTIONS, ...WHAT_IF_ACTIONS] as const;
 type PlainAction = (typeof PLAIN_ACTIONS)[number];
 type ConversationAction = (typeof CONVERSATION_ACTIONS)[number];
 type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
-export type ActionName = PlainAction | ConversationAction | OperatorAction;
+type WhatIfAction = (typeof WHAT_IF_ACTIONS)[number];
+export type ActionName = PlainAction | ConversationAction | OperatorAction | WhatIfAction;
 
 interface StepOf<Action extends ActionName> {
   readonly action: Action;
@@ -25,10 +27,14 @@ export type PlainStep = StepOf<PlainAction>;
 export type ConversationStep = StepOf<ConversationAction>;
 /** A step of an operator at the pages of tools and agents; `language` is the one that is asked for. */
 export type OperatorStep = StepOf<OperatorAction>;
-export type Step = PlainStep | ConversationStep | OperatorStep;
+/** A step that asks what would be, or why something is. */
+export type WhatIfStep = StepOf<WhatIfAction>;
+export type Step = PlainStep | ConversationStep | OperatorStep | WhatIfStep;
 
 export const isOfConversation = (step: Step): step is ConversationStep => (CONVERSATION_ACTIONS as readonly string[]).includes(step.action);
 export const isOfOperator = (step: Step): step is OperatorStep => (OPERATOR_ACTIONS as readonly string[]).includes(step.action);
+
+export const isWhatIf = (step: Step): step is WhatIfStep => (WHAT_IF_ACTIONS as readonly string[]).includes(step.action);
 
 export interface Case {
   /** A sentence: the rule. */

@@ -9,6 +9,7 @@ import { ConversationStates } from '../../src/conversations/conversation-states.
 import { shownConversation } from '../../src/conversations/conversations.controller.js';
 import { ConversationsService } from '../../src/conversations/conversations.service.js';
 import { Grounds } from '../../src/decision/grounds.js';
+import { ExplainService } from '../../src/decision/explain.service.js';
 import { draftsIn } from '../../src/decision/preview.controller.js';
 import { PreviewService } from '../../src/decision/preview.service.js';
 import { RequestReader } from '../../src/decision/request-reader.js';
@@ -23,16 +24,21 @@ import type { TenantId } from '../../src/platform/tenant-id.js';
 import { PolicyViews } from '../../src/policy/policy-views.js';
 import { SearchService } from '../../src/decision/search.service.js';
 import { LexicalRanker } from '../../src/search/lexical-ranker.js';
+import { Impacts } from '../../src/policy/impacts.js';
 import { Subjects } from '../../src/policy/subjects.js';
 import { DiagnosticService } from '../../src/registry/diagnostic.service.js';
+import { ToolImpactDto } from '../../src/registry/tool-impact.dto.js';
+import { ToolImpactService } from '../../src/registry/tool-impact.service.js';
 import { SyncService } from '../../src/registry/sync.service.js';
 import type { GovernancePatch } from '../../src/registry/tools.service.js';
 import { ToolsService } from '../../src/registry/tools.service.js';
+import { SettingsImpactDto } from '../../src/tenancy/settings-impact.dto.js';
+import { SettingsImpactService } from '../../src/tenancy/settings-impact.service.js';
 import { SettingsService } from '../../src/tenancy/settings.service.js';
 import type { SyncRequest } from '../../src/core/sync-plan.js';
 import { DEFAULT_AGENT, DEFAULT_CONVERSATION } from './case-file.js';
-import { isOfConversation, isOfOperator } from './case-file.js';
-import type { ConversationStep, OperatorStep, PlainStep, Step } from './case-file.js';
+import { isOfConversation, isOfOperator, isWhatIf } from './case-file.js';
+import type { ConversationStep, OperatorStep, PlainStep, Step, WhatIfStep } from './case-file.js';
 import type { World } from './case-runner.js';
 import { MemoryWorld } from './memory-world.js';
 
@@ -60,6 +66,10 @@ export class CoreWorld implements World {
   private readonly grounds = new Grounds(this.views, this.states);
   private readonly decisions = new DecisionService(this.grounds, this.subjects, this.engines);
   private readonly previews = new PreviewService(this.grounds, this.decisions, this.subjects, DEFAULT_LIMITS);
+  private readonly explanations = new ExplainService(this.grounds, this.subjects);
+  private readonly impacts = new Impacts(this.engines, DEFAULT_LIMITS);
+  private readonly toolImpacts = new ToolImpactService(this.views, this.impacts, DEFAULT_LIMITS);
+  private readonly settingsImpacts = new SettingsImpactService(this.views, this.impacts);
   private readonly shapes = new StrictValidationPipe(DEFAULT_LIMITS);
   private readonly searches = new SearchService(this.grounds, this.views, this.states, this.subjects, RANKER);
   private readonly reader = new RequestReader(DEFAULT_LIMITS);
@@ -89,7 +99,28 @@ export class CoreWorld implements World {
 
   private answer(step: Step): Promise<Json> {
     if (isOfOperator(step)) return this.operate(step);
+    if (isWhatIf(step)) return this.whatIf(step);
     return isOfConversation(step) ? this.inConversation(step) : this.run(step);
+  }
+
+  private async whatIf({ action, input }: WhatIfStep): Promise<Json> {
+    const { agentId = DEFAULT_AGENT, toolName = '', ...body } = input as { agentId?: string; toolName?: string };
+    switch (action) {
+      case 'preview': {
+        const { draft, draftAgentTools, draftToolOverride, ...turn } = this.reader.readPreview(body);
+        return { ...(await this.previews.preview(TENANT, { ...turn, agentId }, draftsIn(agentId, { draft, draftAgentTools, draftToolOverride }, this.shapes), 'en')) };
+      }
+      case 'explain':
+        return { ...(await this.explanations.explain(TENANT, toolName, { ...this.reader.readExplain(body), agentId }, 'en')) };
+      case 'toolImpact': {
+        const { patch, contexts } = this.shapes.transform(body, { type: 'body', metatype: ToolImpactDto }) as ToolImpactDto;
+        return { ...(await this.toolImpacts.impact(TENANT, toolName, patch, contexts)) };
+      }
+      case 'settingsImpact': {
+        const { patch, contexts } = this.shapes.transform(body, { type: 'body', metatype: SettingsImpactDto }) as SettingsImpactDto;
+        return { ...(await this.settingsImpacts.impact(TENANT, patch, contexts)) };
+      }
+    }
   }
 
   private async run({ action, input }: PlainStep): Promise<Json> {
@@ -139,10 +170,6 @@ export class CoreWorld implements World {
         return { ...(await this.decisions.check(TENANT, this.reader.readCheck({ agentId, ...body }), 'en')) };
       case 'search':
         return { ...(await this.searches.search(TENANT, this.reader.readSearch({ agentId, ...body }))) };
-      case 'preview': {
-        const { draft, draftAgentTools, draftToolOverride, ...turn } = this.reader.readPreview(body);
-        return { ...(await this.previews.preview(TENANT, { ...turn, agentId }, draftsIn(agentId, { draft, draftAgentTools, draftToolOverride }, this.shapes), 'en')) };
-      }
       case 'registry':
         return { items: await this.tools.loadingRegistry(TENANT) };
     }

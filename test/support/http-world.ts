@@ -1,6 +1,6 @@
 import { DEFAULT_AGENT, DEFAULT_CONVERSATION } from './case-file.js';
-import { isOfConversation, isOfOperator } from './case-file.js';
-import type { ConversationStep, OperatorStep, PlainStep, Step } from './case-file.js';
+import { isOfConversation, isOfOperator, isWhatIf } from './case-file.js';
+import type { ConversationStep, OperatorStep, PlainStep, Step, WhatIfStep } from './case-file.js';
 import type { World } from './case-runner.js';
 import type { Answer, Caller, TestService } from './test-service.js';
 import { newTenant } from './test-service.js';
@@ -25,7 +25,22 @@ export class HttpWorld implements World {
 
   private answer(step: Step): Promise<Answer> {
     if (isOfOperator(step)) return this.operate(step);
+    if (isWhatIf(step)) return this.whatIf(step);
     return isOfConversation(step) ? this.inConversation(step) : this.send(step);
+  }
+
+  private whatIf({ action, input }: WhatIfStep): Promise<Answer> {
+    const { agentId = DEFAULT_AGENT, toolName = '', ...body } = input as { agentId?: string; toolName?: string };
+    switch (action) {
+      case 'preview':
+        return this.caller.post(`/v1/agents/${seg(agentId)}/preview`, body);
+      case 'explain':
+        return this.caller.post(`/v1/agents/${seg(agentId)}/tools/${seg(toolName)}/explain`, body);
+      case 'toolImpact':
+        return this.caller.post(`/v1/tools/${seg(toolName)}/impact`, body);
+      case 'settingsImpact':
+        return this.caller.post('/v1/settings/impact', body);
+    }
   }
 
   private send({ action, input }: PlainStep): Promise<Answer> {
@@ -54,8 +69,6 @@ export class HttpWorld implements World {
         return this.caller.post('/v1/check', { agentId, ...body });
       case 'search':
         return this.caller.post('/v1/search', { agentId, ...body });
-      case 'preview':
-        return this.caller.post(`/v1/agents/${seg(agentId)}/preview`, body);
       case 'registry':
         return this.caller.get('/v1/loading-registry');
     }
