@@ -1,8 +1,8 @@
 /** What saving would do to every agent: who would gain or lose which tools, and why. Nothing is saved. */
 import type { CatalogTool } from './catalog.js';
 import type { EvaluateCondition } from './engines.js';
-import type { Subject, SubjectParts } from './pipeline.js';
-import { UNNARROWED, judge, subjectOf } from './pipeline.js';
+import type { Subject } from './pipeline.js';
+import { UNNARROWED, judge, subjectsOf } from './pipeline.js';
 import type { PolicyAgent, PolicyView } from './policy-view.js';
 import type { ReasonCode } from './reason.js';
 import type { DecideContext } from './request.js';
@@ -28,15 +28,30 @@ export interface AgentImpact {
   readonly changes: readonly ToolsChanged[];
 }
 
-/** One context that is asked about, with the tools that can fare otherwise in it, and the conditions judged in it so far. */
+/** One context that is asked about, on both sides of the save, with the tools that can fare otherwise in it. */
 export interface Asked {
-  readonly context: DecideContext;
   readonly tools: readonly CatalogTool[];
+  readonly now: (agent: PolicyAgent) => Subject;
+  readonly then: (agent: PolicyAgent) => Subject;
+}
+
+/** The two sides differ in tools or settings, not in their agents. `parent` is null for a main agent. */
+export interface AskedParts {
+  readonly now: PolicyView;
+  readonly then: PolicyView;
+  readonly tools: readonly CatalogTool[];
+  readonly context: DecideContext;
+  readonly parent: PolicyAgent | null;
   readonly evaluate: EvaluateCondition;
 }
 
+export function askedOf({ now, then, tools, evaluate, ...turn }: AskedParts): Asked {
+  const parts = { ...turn, narrowing: UNNARROWED, evaluate: remembering(evaluate) };
+  return { tools, now: subjectsOf({ ...parts, view: now }), then: subjectsOf({ ...parts, view: then }) };
+}
+
 /** A condition sees the context and no agent: within one context, once is enough. */
-export function remembering(evaluate: EvaluateCondition): EvaluateCondition {
+function remembering(evaluate: EvaluateCondition): EvaluateCondition {
   const known = new Map<string, boolean>();
   return (expression, facts) => {
     const holds = known.get(expression) ?? evaluate(expression, facts);
@@ -60,13 +75,15 @@ export function toolsMovedBy(before: Settings, after: Settings, { subagent }: De
  * INVARIANT (impact is decide twice): a tool is gained where decide has it after the save and not now, lost where it has it now
  * and not then, and told with the reasons of the two.
  */
-export function impactOn(agentId: string, now: PolicyView, then: PolicyView, asked: readonly Asked[]): AgentImpact {
-  return { agentId, changes: asked.flatMap((one, context) => changesIn(agentId, now, then, one).map((change) => ({ context, ...change }))) };
+export function impactOn(agent: PolicyAgent, asked: readonly Asked[]): AgentImpact {
+  return { agentId: agent.agentId, changes: asked.flatMap((one, context) => changesIn(agent, one).map((change) => ({ context, ...change }))) };
 }
 
-function changesIn(agentId: string, now: PolicyView, then: PolicyView, asked: Asked): Omit<ToolsChanged, 'context'>[] {
+function changesIn(agent: PolicyAgent, asked: Asked): Omit<ToolsChanged, 'context'>[] {
   if (asked.tools.length === 0) return [];
-  const [before, after] = [subjectIn(now, agentId, asked), subjectIn(then, agentId, asked)];
+  const [before, after] = [asked.now(agent), asked.then(agent)];
+  // Whom the parent may not start has nothing on either side.
+  if (before.parent !== null && !before.isPresetOfParent) return [];
   const groups = new Map<string, Omit<ToolsChanged, 'context'> & { readonly tools: string[] }>();
   for (const { name } of asked.tools) {
     const [was, will] = [codeFor(name, before), codeFor(name, after)];
@@ -82,18 +99,6 @@ function changesIn(agentId: string, now: PolicyView, then: PolicyView, asked: As
 function codeFor(name: string, subject: Subject): ReasonCode | 'OK' {
   const tool = subject.view.byName.get(name);
   return tool === undefined ? 'UNKNOWN_TOOL' : (judge(tool, subject).refusal?.code ?? 'OK');
-}
-
-function subjectIn(view: PolicyView, agentId: string, { context, evaluate }: Asked): Subject {
-  const parent = context.subagent === null ? null : agentIn(view, context.subagent.parentAgentId);
-  const parts: SubjectParts = { view, agent: agentIn(view, agentId), parent, context, narrowing: UNNARROWED, evaluate };
-  return subjectOf(parts);
-}
-
-function agentIn({ agents }: PolicyView, agentId: string): PolicyAgent {
-  const agent = agents.get(agentId);
-  if (agent === undefined) throw new Error('an agent that is not in the view is asked about');
-  return agent;
 }
 
 /** How many agents gain or lose a tool. */

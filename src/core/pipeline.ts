@@ -200,15 +200,17 @@ export const agentSubject = (agents: KnownAgents, agent: PolicyAgent): AgentSubj
 export const asMainAgent = (view: PolicyView, agent: PolicyAgent): ConfigurationSubject =>
   ({ ...agentSubject(view.agents, agent), view, parent: null, depth: 0, isPresetOfParent: false, parentAsMain: null });
 
-export function subjectOf({ view, agent, parent, context, narrowing, evaluate }: SubjectParts): Subject {
+export const subjectOf = ({ agent, ...turn }: SubjectParts): Subject => subjectsOf(turn)(agent);
+
+/** The subjects of one turn for one agent after another: what does not depend on the agent is made once. */
+export function subjectsOf(turn: Omit<SubjectParts, 'agent'>): (agent: PolicyAgent) => Subject {
+  const { view, parent, context, narrowing, evaluate } = turn;
   const depth = parent === null ? 0 : (context.subagent?.depth ?? 0);
-  return {
+  const presets = parent === null ? null : new Set(effectiveTargets(view.agents, parent));
+  const ofTurn = {
     view,
-    agent,
     parent,
     depth,
-    targets: new Set(effectiveTargets(view.agents, agent)),
-    isPresetOfParent: parent !== null && effectiveTargets(view.agents, parent).includes(agent.agentId),
     parentAsMain: parent !== null && view.settings.childWithinParent ? asMainAgent(view, parent) : null,
     context,
     session: context.session && sessionFacts(context.session),
@@ -217,6 +219,7 @@ export function subjectOf({ view, agent, parent, context, narrowing, evaluate }:
     facts: factsOf(context, depth),
     evaluate,
   };
+  return (agent) => ({ ...ofTurn, agent, targets: new Set(effectiveTargets(view.agents, agent)), isPresetOfParent: presets?.has(agent.agentId) ?? false });
 }
 
 const factsOf = ({ attributes, scene, capabilities }: DecideContext, depth: number): ConditionFacts => ({

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import type { CatalogTool } from '../core/catalog.js';
-import type { Asked, Impact } from '../core/impact.js';
-import { ImpactCounts, impactOn, remembering } from '../core/impact.js';
+import type { Impact } from '../core/impact.js';
+import { ImpactCounts, askedOf, impactOn } from '../core/impact.js';
 import { byText } from '../core/json.js';
 import type { PolicyView } from '../core/policy-view.js';
 import type { ContextInput, DecideContext } from '../core/request.js';
@@ -44,12 +44,11 @@ export class Impacts {
 
   /** A parent that does not exist is `UNKNOWN_PARENT`. */
   async of({ now, then, movable }: Sides, contexts: readonly DecideContext[]): Promise<Impact> {
-    for (const context of contexts) parentOf(now, context);
-    const asked: Asked[] = contexts.map((context) => ({ context, tools: movable(context), evaluate: remembering(this.engines.evaluateCondition) }));
+    const asked = contexts.map((context) => askedOf({ now, then, tools: movable(context), context, parent: parentOf(now, context), evaluate: this.engines.evaluateCondition }));
     const counts = new ImpactCounts();
     let turn = performance.now();
-    for (const agentId of [...now.agents.keys()].sort(byText)) {
-      counts.add(impactOn(agentId, now, then, asked));
+    for (const agent of [...now.agents.values()].sort((a, b) => byText(a.agentId, b.agentId))) {
+      counts.add(impactOn(agent, asked));
       if (performance.now() - turn < TURN_MS) continue;
       await nextTurn();
       turn = performance.now();
