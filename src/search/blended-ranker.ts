@@ -1,7 +1,7 @@
 import type { Ranked, SearchDocument } from '../core/search.js';
 import { within } from '../platform/errors/within.js';
 import type { EmbeddingProvider } from './embedding-provider.js';
-import { inOrder } from './order.js';
+import { inOrder, marksOf } from './order.js';
 import { ToolRanker } from './tool-ranker.js';
 
 type Vector = readonly number[];
@@ -66,7 +66,7 @@ export class BlendedRanker extends ToolRanker {
 }
 
 function blend(documents: readonly SearchDocument[], byWords: readonly Ranked[], query: string, among: ReadonlySet<string>, alike: readonly number[]): Ranked[] {
-  const isAmong = Uint8Array.from(documents, ({ name }) => Number(among.has(name)));
+  const isAmong = marksOf(documents, among);
   const scores = new Map(byWords.map(({ name, score }) => [name, score]));
   // The very name has a score of its own, which is no measure for the others.
   const best = byWords.reduce((most, { name, score }) => (name === query.trim() ? most : Math.max(most, score)), 0) || 1;

@@ -41,7 +41,7 @@ function sensesIn(line: string | undefined): Sense[] {
   return Array.from({ length: Math.floor(cells.length / 2) }, (_, i) => [cells[2 * i] ?? '', Number(cells[2 * i + 1]) / 100] as const);
 }
 
-/** Reads the files; some 6 MB that then stay in memory. */
+/** Reads the files; what it makes of their 6 MB stays in memory, some 40 MB. */
 export async function loadGlossary(folder = FOLDER): Promise<Glossary> {
   const [chinese, english, traditional] = await Promise.all(['chinese.txt', 'english.txt', 'traditional.txt'].map((file) => readFile(new URL(file, folder), 'utf8')));
   const [from = [], to = []] = (traditional ?? '').split('\n').map((line) => Array.from(line));

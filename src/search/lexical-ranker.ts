@@ -1,7 +1,7 @@
 import type { Ranked, SearchDocument } from '../core/search.js';
 import type { Glossary, Sense } from './glossary.js';
 import { loadGlossary } from './glossary.js';
-import { inOrder } from './order.js';
+import { inOrder, marksOf } from './order.js';
 import { Pace } from './pace.js';
 import { readQuery } from './query-terms.js';
 import type { Wanted } from './query-terms.js';
@@ -29,7 +29,7 @@ export class LexicalRanker extends ToolRanker {
 
   async rank(documents: readonly SearchDocument[], query: string, among: ReadonlySet<string>): Promise<readonly Ranked[]> {
     const { terms, glossary } = await this.indexOf(documents);
-    const isAmong = Uint8Array.from(documents, ({ name }) => Number(among.has(name)));
+    const isAmong = marksOf(documents, among);
     return inOrder(documents, new Scoring(terms, isAmong).scores(readQuery(query, glossary)), query, isAmong);
   }
 
