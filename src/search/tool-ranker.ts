@@ -6,8 +6,9 @@ import type { Ranked, SearchDocument } from '../core/search.js';
  */
 export abstract class ToolRanker {
   /**
-   * The tools of `among` that match, best first. Those outside are not looked at, so they can not take a place. A tool
-   * whose very name is the query comes first; equal scores keep the order of the documents.
+   * The tools of `among` that match, best first. A tool whose very name is the query comes first; equal scores keep the order
+   * of the documents. INVARIANT (ranking only orders): what is found is in `among`, once, is the same every time, and is never
+   * less because of tools outside.
    */
   abstract rank(documents: readonly SearchDocument[], query: string, among: ReadonlySet<string>): Promise<readonly Ranked[]>;
 

@@ -19,7 +19,7 @@ const namesOf = (some: readonly { readonly name: string }[]): string[] => some.m
 const some = (all: readonly SearchDocument[], mask: readonly boolean[]): string[] => namesOf(all).filter((_, i) => mask[i]);
 const mask = fc.array(fc.boolean(), { minLength: 12, maxLength: 12 });
 
-describe('search', () => {
+describe('INVARIANT (ranking only orders)', () => {
   it('finds only what it may, once, best first, and the very name before all', () => fc.assert(fc.asyncProperty(documents, query, mask, async (all, asked, chosen) => {
     const among = new Set(some(all, chosen));
     const found = await ranker.rank(all, asked, among);
