@@ -26,6 +26,11 @@ import { Engines } from './engines/engines.js';
 import { LibraryEngines } from './engines/library-engines.js';
 import { GovernanceStore } from './governance/governance.store.js';
 import { PrismaGovernanceStore } from './governance/prisma-governance.store.js';
+import { HistoryController } from './history/history.controller.js';
+import { HistoryService } from './history/history.service.js';
+import { HistoryStore } from './history/history.store.js';
+import { PrismaHistoryStore } from './history/prisma-history.store.js';
+import { Reverter } from './history/reverter.js';
 import type { Config } from './platform/config/config.js';
 import { LIMITS } from './platform/config/limits.token.js';
 import { Database } from './platform/database/database.js';
@@ -85,7 +90,7 @@ export class AppModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
-      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, DiagnosticController, ToolsetsController, LoadingRegistryController, AgentsController, AgentToolsController, DecisionController, PreviewController, ExplainController, ToolImpactController, SettingsImpactController, ConversationsController, SearchController],
+      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, DiagnosticController, ToolsetsController, LoadingRegistryController, AgentsController, AgentToolsController, DecisionController, PreviewController, ExplainController, ToolImpactController, SettingsImpactController, ConversationsController, SearchController, HistoryController],
       providers: [
         { provide: LIMITS, useValue: limits },
         { provide: Database, useValue: database },
@@ -98,6 +103,7 @@ export class AppModule {
         { provide: ConversationReader, useValue: new ConversationReader(limits) },
         { provide: ConversationStore, useValue: new PrismaConversationStore(database) },
         { provide: ConversationStates, useFactory: (store: ConversationStore) => new ConversationStates(store, maxStalenessMs), inject: [ConversationStore] },
+        { provide: HistoryStore, useValue: new PrismaHistoryStore(database) },
         { provide: TenantStore, useValue: new PrismaTenantStore(database) },
         { provide: KeyStore, useValue: new PrismaKeyStore(database) },
         { provide: PolicyLoader, useFactory: (engines: Engines) => compilingConditions(new PrismaPolicyLoader(database), engines), inject: [Engines] },
@@ -105,11 +111,14 @@ export class AppModule {
         { provide: GovernanceStore, useFactory: (views: PolicyViews, conversations: ConversationStates) => announcing(new PrismaGovernanceStore(database), views, conversations), inject: [PolicyViews, ConversationStates] },
         {
           provide: Sweeper,
-          useFactory: (tenants: TenantStore, conversations: ConversationStore) => new Sweeper(tenants, [{ name: 'conversations', sweep: (tenant, batch) => conversations.sweep(tenant, batch) }], logger),
-          inject: [TenantStore, ConversationStore],
+          useFactory: (tenants: TenantStore, conversations: ConversationStore, history: HistoryStore) => new Sweeper(tenants, [
+            { name: 'conversations', sweep: (tenant, batch) => conversations.sweep(tenant, batch) },
+            { name: 'history', sweep: (tenant, batch) => history.sweep(tenant, batch) },
+          ], logger),
+          inject: [TenantStore, ConversationStore, HistoryStore],
         },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
-        TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, ExplainService, Impacts, ToolImpactService, SettingsImpactService, SearchService,
+        TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, ExplainService, Impacts, ToolImpactService, SettingsImpactService, SearchService, Reverter, HistoryService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
         AnswerMemo,

@@ -4,12 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { STATES } from '../core/agent-state.js';
 import { BULK_ACTIONS, isBulkAction } from '../core/bulk-actions.js';
 import type { EditorView } from '../core/editor-view.js';
+import type { Author } from '../platform/author.js';
 import { AppError } from '../platform/errors/app-error.js';
 import { ApiProblems, ETAG_HEADERS, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { languageOf } from '../platform/http/request-context.js';
 import { requireNoBody } from '../platform/http/strict-validation.pipe.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import { Access, Tenant } from '../tenancy/access.js';
+import { Access, By, Tenant } from '../tenancy/access.js';
 import { EditorQueryDto, EditorViewDto, SwitchDto, SwitchedDto } from './agent-tools.dto.js';
 import { AgentToolsService } from './agent-tools.service.js';
 import { AGENT_PARAM, savedAnswer } from './agents.controller.js';
@@ -58,7 +59,7 @@ export class AgentToolsController {
   @ApiOkResponse({ description: 'how the tool stands now', type: SwitchedDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
   @ApiProblems('AGENT_NOT_FOUND', 'TOOL_NOT_FOUND', 'GLOBALLY_DISABLED', 'TARGET_NOT_AVAILABLE', 'LOCKED')
   async switch(
-    @Tenant() tenant: TenantId,
+    @By() by: Author,
     @Param('agentId') agentId: string,
     @Param('name') name: string,
     @Body() { on }: SwitchDto,
@@ -66,7 +67,7 @@ export class AgentToolsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
     const language = languageOf(request);
-    const { result: { state, ...saved }, revision } = await this.tools.switch(tenant, agentId, name, on, language);
+    const { result: { state, ...saved }, revision } = await this.tools.switch(by, agentId, name, on, language);
     const { warnings, ...document } = savedAnswer(reply, saved, revision);
     return { state, stateLabel: state && STATES[state][language], document, warnings };
   }
@@ -83,7 +84,7 @@ export class AgentToolsController {
   @ApiOkResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
   @ApiProblems('NOT_FOUND', 'AGENT_NOT_FOUND', 'INVALID_REQUEST')
   async act(
-    @Tenant() tenant: TenantId,
+    @By() by: Author,
     @Param('agentId') agentId: string,
     @Param('action') action: string,
     @Req() { body }: FastifyRequest,
@@ -91,7 +92,7 @@ export class AgentToolsController {
   ): Promise<object> {
     requireNoBody(body);
     if (!isBulkAction(action)) throw new AppError('NOT_FOUND', `there is no action \`${action}\`: ${BULK_ACTIONS.map((name) => `\`${name}\``).join(', ')} are those there are`);
-    const { result, revision } = await this.tools.act(tenant, agentId, action);
+    const { result, revision } = await this.tools.act(by, agentId, action);
     return savedAnswer(reply, result, revision);
   }
 }

@@ -13,6 +13,7 @@ import type { Language } from '../core/reason.js';
 import { switchTool } from '../core/switch.js';
 import type { Committed, GovernanceUnit } from '../governance/governance.store.js';
 import { GovernanceStore } from '../governance/governance.store.js';
+import type { Author } from '../platform/author.js';
 import type { Limits } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
 import { AppError, agentNotFound, toolNotFound } from '../platform/errors/app-error.js';
@@ -42,8 +43,8 @@ export class AgentToolsService {
     return editorView(view, agent, filter, language);
   }
 
-  switch(tenant: TenantId, agentId: string, name: string, on: boolean, language: Language): Promise<Committed<SwitchedTool>> {
-    return this.governance.write(tenant, async (unit) => {
+  switch(by: Author, agentId: string, name: string, on: boolean, language: Language): Promise<Committed<SwitchedTool>> {
+    return this.governance.write(by, async (unit) => {
       const before = await find(unit, agentId);
       const record = await unit.findTool(name);
       const tool = record && catalogTool(record);
@@ -60,8 +61,8 @@ export class AgentToolsService {
     });
   }
 
-  act(tenant: TenantId, agentId: string, action: BulkAction): Promise<Committed<Saved>> {
-    return this.governance.write(tenant, async (unit) => {
+  act(by: Author, agentId: string, action: BulkAction): Promise<Committed<Saved>> {
+    return this.governance.write(by, async (unit) => {
       const before = await find(unit, agentId);
       const { document: { tools, ...rest } } = before;
       const records = await unit.tools([...tools.enabled, ...tools.disabled]);

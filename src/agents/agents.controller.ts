@@ -3,12 +3,13 @@ import { ApiBody, ApiCreatedResponse, ApiHeader, ApiNoContentResponse, ApiOkResp
 import type { FastifyReply } from 'fastify';
 import type { AgentRecord } from '../core/agent-document.js';
 import { AgentDocumentDto, documentIn } from '../platform/http/agent-document.dto.js';
+import type { Author } from '../platform/author.js';
 import { ApiProblems, ETAG_HEADERS, IF_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { etagOf } from '../platform/errors/etag.js';
 import type { Page } from '../platform/http/page.dto.js';
 import { PageQueryDto, limitOf, pageOf, placeOf } from '../platform/http/page.dto.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import { Access, Tenant } from '../tenancy/access.js';
+import { Access, By, Tenant } from '../tenancy/access.js';
 import type { Saved } from './agent-writer.js';
 import { AgentDto, AgentPageDto, ImportAnswerDto, ImportDto, PutAgentQueryDto, SavedAgentDto } from './agents.dto.js';
 import { AgentsService } from './agents.service.js';
@@ -55,9 +56,9 @@ export class AgentsController {
     description: 'Each document overwrites its agent, and each is judged by itself. `dryRun` shows what conversion of old documents would add and remove before anything is written. Scope `governance:write`.',
   })
   @ApiOkResponse({ description: 'what happened to every agent', type: ImportAnswerDto, headers: REVISION_HEADERS })
-  async import(@Tenant() tenant: TenantId, @Body() body: ImportDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
+  async import(@By() by: Author, @Body() body: ImportDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
     const documents = body.agents.map((document) => ({ ...documentIn(document.agentId, document), agentId: document.agentId }));
-    const { result, revision } = await this.agents.import(tenant, documents, { dryRun: body.dryRun ?? false, force: body.force ?? false });
+    const { result, revision } = await this.agents.import(by, documents, { dryRun: body.dryRun ?? false, force: body.force ?? false });
     reply.header('x-toolcrib-revision', String(revision));
     const results = result.map(({ agentId, status, record, warnings, widening }) => ({
       agentId, status, document: record && agentView(record), added: widening?.added ?? [], removed: widening?.removed ?? [], warnings,
@@ -87,14 +88,14 @@ export class AgentsController {
   @ApiCreatedResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
   @ApiProblems('INVALID_QUERY', 'UNKNOWN_TOOLSET', 'PRECONDITION_FAILED', 'IF_MATCH_REQUIRED', 'INVALID_REQUEST', 'LIMIT_EXCEEDED')
   async put(
-    @Tenant() tenant: TenantId,
+    @By() by: Author,
     @Param('agentId') agentId: string,
     @Headers('if-match') ifMatch: string | undefined,
     @Query() { force }: PutAgentQueryDto,
     @Body() body: AgentDocumentDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
-    const { result, revision } = await this.agents.put(tenant, agentId, ifMatch, documentIn(agentId, body), force === 'true');
+    const { result, revision } = await this.agents.put(by, agentId, ifMatch, documentIn(agentId, body), force === 'true');
     reply.status(result.created ? 201 : 200);
     return savedAnswer(reply, result, revision);
   }
@@ -108,13 +109,13 @@ export class AgentsController {
   @ApiOkResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
   @ApiProblems('AGENT_NOT_FOUND', 'PRECONDITION_FAILED', 'IF_MATCH_REQUIRED')
   async patch(
-    @Tenant() tenant: TenantId,
+    @By() by: Author,
     @Param('agentId') agentId: string,
     @Headers('if-match') ifMatch: string | undefined,
     @Body() body: AgentDocumentDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<object> {
-    const { result, revision } = await this.agents.patch(tenant, agentId, ifMatch, documentIn(agentId, body));
+    const { result, revision } = await this.agents.patch(by, agentId, ifMatch, documentIn(agentId, body));
     return savedAnswer(reply, result, revision);
   }
 
@@ -125,8 +126,8 @@ export class AgentsController {
   @ApiParam(AGENT_PARAM)
   @ApiNoContentResponse({ description: 'it is gone', headers: REVISION_HEADERS })
   @ApiProblems('AGENT_NOT_FOUND')
-  async delete(@Tenant() tenant: TenantId, @Param('agentId') agentId: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
-    const { revision } = await this.agents.delete(tenant, agentId);
+  async delete(@By() by: Author, @Param('agentId') agentId: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+    const { revision } = await this.agents.delete(by, agentId);
     reply.header('x-toolcrib-revision', String(revision));
   }
 }

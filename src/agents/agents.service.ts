@@ -5,6 +5,7 @@ import { byText, mergePatch } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
 import type { Committed, GovernanceUnit } from '../governance/governance.store.js';
 import { GovernanceStore } from '../governance/governance.store.js';
+import type { Author } from '../platform/author.js';
 import type { Limits } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
 import { AppError, agentNotFound } from '../platform/errors/app-error.js';
@@ -42,8 +43,8 @@ export class AgentsService {
     return found.sort((a, b) => byText(a.agentId, b.agentId)).slice(0, limit).map(({ record }) => record);
   }
 
-  put(tenant: TenantId, agentId: string, ifMatch: string | undefined, input: DocumentInput, force: boolean): Promise<Committed<Put>> {
-    return this.governance.write(tenant, async (unit) => {
+  put(by: Author, agentId: string, ifMatch: string | undefined, input: DocumentInput, force: boolean): Promise<Committed<Put>> {
+    return this.governance.write(by, async (unit) => {
       const before = await unit.findAgent(agentId);
       if (before !== null) requireMatch(ifMatch, before.revision);
       else await this.admit(unit, ifMatch);
@@ -53,8 +54,8 @@ export class AgentsService {
     });
   }
 
-  patch(tenant: TenantId, agentId: string, ifMatch: string | undefined, patch: JsonObject): Promise<Committed<Saved>> {
-    return this.governance.write(tenant, async (unit) => {
+  patch(by: Author, agentId: string, ifMatch: string | undefined, patch: JsonObject): Promise<Committed<Saved>> {
+    return this.governance.write(by, async (unit) => {
       const before = await unit.findAgent(agentId);
       if (before === null) throw agentNotFound(agentId);
       requireMatch(ifMatch, before.revision);
@@ -64,17 +65,17 @@ export class AgentsService {
     });
   }
 
-  delete(tenant: TenantId, agentId: string): Promise<Committed<void>> {
-    return this.governance.write(tenant, async (unit) => {
+  delete(by: Author, agentId: string): Promise<Committed<void>> {
+    return this.governance.write(by, async (unit) => {
       if ((await unit.findAgent(agentId)) === null) throw agentNotFound(agentId);
       await unit.deleteAgent(agentId);
     });
   }
 
   /** Each agent by itself: a blocked one leaves the others alone. One transaction, one revision for each that changes. */
-  import(tenant: TenantId, documents: readonly (DocumentInput & { readonly agentId: string })[], options: Pick<SaveOptions, 'dryRun' | 'force'>): Promise<Committed<readonly (Saved & { agentId: string })[]>> {
+  import(by: Author, documents: readonly (DocumentInput & { readonly agentId: string })[], options: Pick<SaveOptions, 'dryRun' | 'force'>): Promise<Committed<readonly (Saved & { agentId: string })[]>> {
     requireDistinct(documents.map(({ agentId }) => agentId));
-    return this.governance.write(tenant, async (unit) => {
+    return this.governance.write(by, async (unit) => {
       const tools = orderedTools(unit);
       const alongside = await admitted(unit, documents, options.force, tools);
       const isNew = alongside.size - (await unit.existingAgents([...alongside])).size;

@@ -4,6 +4,7 @@ import { normaliseDocument } from '../core/agent-document.js';
 import { mark } from '../core/load-tools.js';
 import { readConversationRequest } from '../core/snapshot.js';
 import type { TenantId } from '../platform/tenant-id.js';
+import { authorFor } from '../../test/support/authors.js';
 import { MemoryWorld } from '../../test/support/memory-world.js';
 import { ConversationStates } from './conversation-states.js';
 
@@ -22,7 +23,7 @@ describe('what a process knows of conversations', () => {
     looks = 0;
     isAway = false;
     await world.tenantStore.create(TENANT, 'tenant');
-    await world.governance.write(TENANT, (unit) => unit.saveAgent({ agentId: 'm', document: normaliseDocument('m', {}), origin: 'native', legacy: null }));
+    await world.governance.write(authorFor(TENANT), (unit) => unit.saveAgent({ agentId: 'm', document: normaliseDocument('m', {}), origin: 'native', legacy: null }));
     await world.conversations.create(TENANT, {
       conversationId: 'c', agentId: 'm', request: readConversationRequest({ agentId: 'm' }), catalogText: '',
       state: { enabled: true, deferredSet: ['a', 'b'], initialExposed: [], loaded: [], discovered: [] },
@@ -60,7 +61,7 @@ describe('what a process knows of conversations', () => {
 
   it('forgets the conversations of an agent that is gone', async () => {
     await loaded();
-    await world.governance.write(TENANT, (unit) => unit.deleteAgent('m'));
+    await world.governance.write(authorFor(TENANT), (unit) => unit.deleteAgent('m'));
     states.noteGovernance('other' as TenantId);
     expect(states.hot(TENANT, 'c')).toBeDefined();
     states.noteGovernance(TENANT);

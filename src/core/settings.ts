@@ -15,6 +15,8 @@ export interface Settings {
   readonly intentDelegates: readonly string[] | null;
   /** Days that a conversation which nobody uses is kept. */
   readonly conversationRetentionDays: number;
+  /** Days that an entry of history is kept. */
+  readonly historyRetentionDays: number;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -25,4 +27,5 @@ export const DEFAULT_SETTINGS: Settings = {
   defaultExposure: 'all',
   intentDelegates: null,
   conversationRetentionDays: 30,
+  historyRetentionDays: 400,
 };

@@ -177,7 +177,11 @@ function nameFault({ request, state }: Reader, name: string, accepted: ReadonlyM
 
 /** In the order of {@link REJECTIONS}. */
 const contentFault = (reader: Reader, declaration: Declaration): Fault | null =>
-  categoryFault(reader, declaration) ?? schemaFault(reader, declaration) ?? expressionFault(reader, declaration) ?? delegateFault(reader, declaration);
+  categoryFault(reader, declaration) ?? declarationFault(declaration, reader.rules, reader.state.intentDelegates);
+
+/** What today's rules say against a declaration, whoever else declares what; null where nothing. */
+export const declarationFault = (declaration: Declaration, rules: SyncRules, intentDelegates: CatalogState['intentDelegates']): Fault | null =>
+  schemaFault(rules, declaration) ?? expressionFault(rules, declaration) ?? delegateFault(intentDelegates, declaration);
 
 function categoryFault({ categoryKeys }: Reader, { loadingCategory }: Declaration): Fault | null {
   if (loadingCategory === null || categoryKeys.has(loadingCategory)) return null;
@@ -192,7 +196,7 @@ export const judgeSchema = (schema: JsonObject, { checkSchema, limits }: SyncRul
 export const judgeCondition = (expression: string, { checkCondition, limits }: SyncRules): string | null =>
   isLongerThan(expression, limits.expressionSize) ? `longer than ${limits.expressionSize} bytes` : checkCondition(expression);
 
-function schemaFault({ rules }: Reader, { inputSchema, outputSchema }: Declaration): Fault | null {
+function schemaFault(rules: SyncRules, { inputSchema, outputSchema }: Declaration): Fault | null {
   for (const [at, schema] of [['inputSchema', inputSchema], ['outputSchema', outputSchema]] as const) {
     const message = schema === null ? null : judgeSchema(schema, rules);
     if (message !== null) return { code: 'INVALID_SCHEMA', message: `\`${at}\`: ${message}` };
@@ -200,7 +204,7 @@ function schemaFault({ rules }: Reader, { inputSchema, outputSchema }: Declarati
   return null;
 }
 
-function expressionFault({ rules }: Reader, { active, intent }: Declaration): Fault | null {
+function expressionFault(rules: SyncRules, { active, intent }: Declaration): Fault | null {
   for (const [at, expression] of [['active', active], ['intent.when', intent?.when ?? null]] as const) {
     const message = expression === null ? null : judgeCondition(expression, rules);
     if (message !== null) return { code: 'INVALID_EXPRESSION', message: `\`${at}\`: ${message}` };
@@ -208,7 +212,7 @@ function expressionFault({ rules }: Reader, { active, intent }: Declaration): Fa
   return null;
 }
 
-function delegateFault({ state: { intentDelegates } }: Reader, { intent }: Declaration): Fault | null {
+function delegateFault(intentDelegates: CatalogState['intentDelegates'], { intent }: Declaration): Fault | null {
   const stray = intentDelegates === null ? undefined : intent?.delegates.find((word) => !intentDelegates.includes(word));
   return stray === undefined ? null : { code: 'UNKNOWN_DELEGATE', message: `\`intent.delegates\` uses \`${stray}\`, which the settings do not list` };
 }

@@ -1,13 +1,32 @@
 import type { AgentRecord } from '../core/agent-document.js';
 import type { Governance, LoadingCategory, ToolRecord } from '../core/catalog.js';
+import type { DeclaredTool, HistoryEntry } from '../core/history.js';
 import type { Settings } from '../core/settings.js';
 import type { SyncPlan } from '../core/sync-plan.js';
+import type { Author } from '../platform/author.js';
 import type { TenantId } from '../platform/tenant-id.js';
+import { RecordingUnit } from './recording-unit.js';
 
 export interface StoredSettings {
   readonly settings: Settings;
   /** The revision at which they last changed. */
   readonly revision: number;
+}
+
+export interface Catalog {
+  readonly tools: readonly ToolRecord[];
+  readonly categories: readonly LoadingCategory[];
+}
+
+export type SyncToSave = Pick<SyncPlan, 'declarations' | 'missing' | 'categories'>;
+
+/** What takes a sync back. The overrides of a tool that is there stay; those of one that comes back may be named. */
+export interface Restoration {
+  readonly put: readonly DeclaredTool[];
+  /** Names that are registered no longer. */
+  readonly remove: readonly string[];
+  /** The source's categories afterwards, or null when they stay as they are. */
+  readonly categories: readonly LoadingCategory[] | null;
 }
 
 export type AgentToSave = Pick<AgentRecord, 'agentId' | 'document' | 'origin' | 'legacy'>;
@@ -21,7 +40,7 @@ export interface GovernanceUnit {
   readonly revision: number;
   settings(): StoredSettings;
   /** The whole catalog, in no particular order. */
-  catalog(): Promise<{ readonly tools: readonly ToolRecord[]; readonly categories: readonly LoadingCategory[] }>;
+  catalog(): Promise<Catalog>;
   /** Those of the names that are registered. */
   tools(names: readonly string[]): Promise<readonly ToolRecord[]>;
   findTool(name: string): Promise<ToolRecord | null>;
@@ -30,12 +49,23 @@ export interface GovernanceUnit {
   existingAgents(agentIds: readonly string[]): Promise<ReadonlySet<string>>;
   countAgents(): Promise<number>;
 
-  saveSync(source: string, plan: Pick<SyncPlan, 'declarations' | 'missing' | 'categories'>): Promise<void>;
+  saveSync(source: string, plan: SyncToSave): Promise<void>;
+  restoreSync(source: string, restoration: Restoration): Promise<void>;
   saveGovernance(name: string, governance: Governance): Promise<void>;
   deleteTool(name: string): Promise<void>;
+  /** As it was, overrides included, whether or not there is one now. */
+  restoreTool(tool: Omit<ToolRecord, 'revision'>): Promise<void>;
   saveAgent(agent: AgentToSave): Promise<AgentRecord>;
   deleteAgent(agentId: string): Promise<void>;
   saveSettings(settings: Settings): Promise<void>;
+}
+
+/** An entry of history, timed by whoever keeps it. */
+export type EntryToKeep = Omit<HistoryEntry, 'at'>;
+
+/** Where a write's history goes, in the transaction of the write. Nothing takes an entry out again. */
+export interface Journal {
+  append(entry: EntryToKeep): Promise<void>;
 }
 
 export interface Committed<T> {
@@ -52,6 +82,8 @@ export type CommitListener = (tenant: TenantId, revision: number) => void;
  *
  * INVARIANT (revision): the writes of `work` and their revisions commit together or not at all; revisions rise by one a
  * write, none is skipped and none is repeated.
+ *
+ * INVARIANT (history): each revision has exactly one entry, which commits with its write and is never changed after.
  */
 export abstract class GovernanceStore {
   private readonly listeners: CommitListener[] = [];
@@ -61,11 +93,12 @@ export abstract class GovernanceStore {
   }
 
   /** Runs `work` under the tenant's write lock. What it throws undoes its writes. A tenant that is gone is `TENANT_NOT_FOUND`. */
-  async write<T>(tenant: TenantId, work: (unit: GovernanceUnit) => Promise<T>): Promise<Committed<T>> {
-    const { changed, ...committed } = await this.transact(tenant, work);
-    if (changed) for (const listener of this.listeners) listener(tenant, committed.revision);
+  async write<T>(by: Author, work: (unit: GovernanceUnit) => Promise<T>): Promise<Committed<T>> {
+    const { changed, ...committed } = await this.transact(by.tenant, (unit, journal) => work(new RecordingUnit(unit, journal, by)));
+    if (changed) for (const listener of this.listeners) listener(by.tenant, committed.revision);
     return committed;
   }
 
-  protected abstract transact<T>(tenant: TenantId, work: (unit: GovernanceUnit) => Promise<T>): Promise<Committed<T> & { readonly changed: boolean }>;
+  /** The unit of `work` notes nothing by itself. */
+  protected abstract transact<T>(tenant: TenantId, work: (unit: GovernanceUnit, journal: Journal) => Promise<T>): Promise<Committed<T> & { readonly changed: boolean }>;
 }

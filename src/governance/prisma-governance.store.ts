@@ -1,11 +1,12 @@
 import type { AgentRecord } from '../core/agent-document.js';
-import type { Declaration, Governance, LoadingCategory, ToolRecord } from '../core/catalog.js';
+import type { Governance, LoadingCategory, ToolRecord } from '../core/catalog.js';
+import type { DeclaredTool } from '../core/history.js';
+import { declaredTool } from '../core/history.js';
 import type { Settings } from '../core/settings.js';
-import type { SyncPlan } from '../core/sync-plan.js';
 import type { Database, Transaction } from '../platform/database/database.js';
 import { tenantNotFound } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import type { AgentToSave, Committed, GovernanceUnit, StoredSettings } from './governance.store.js';
+import type { AgentToSave, Catalog, Committed, EntryToKeep, GovernanceUnit, Journal, Restoration, StoredSettings, SyncToSave } from './governance.store.js';
 import { GovernanceStore } from './governance.store.js';
 import { agentRecord, loadingCategory, settingsOf, toolRecord } from './record-mapper.js';
 
@@ -21,13 +22,15 @@ export class PrismaGovernanceStore extends GovernanceStore {
     super();
   }
 
-  protected override transact<T>(tenant: TenantId, work: (unit: GovernanceUnit) => Promise<T>): Promise<Committed<T> & { changed: boolean }> {
+  protected override transact<T>(tenant: TenantId, work: (unit: GovernanceUnit, journal: Journal) => Promise<T>): Promise<Committed<T> & { changed: boolean }> {
     return this.database.inTenant(tenant, async (tx) => {
       const [row] = await tx.$queryRaw<TenantRow[]>`SELECT revision, settings, settings_revision FROM tenants WHERE id = ${tenant} FOR UPDATE`;
       if (row === undefined) throw tenantNotFound();
       const unit = new PrismaGovernanceUnit(tx, tenant, row);
-      const result = await work(unit);
+      const journal = new PrismaJournal(tx, tenant);
+      const result = await work(unit, journal);
       await unit.bump();
+      await journal.flush();
       return { result, revision: unit.revision, changed: unit.changed };
     });
   }
@@ -56,7 +59,7 @@ class PrismaGovernanceUnit implements GovernanceUnit {
     return this.newSettings ?? { settings: settingsOf(this.row.settings), revision: Number(this.row.settings_revision) };
   }
 
-  async catalog(): Promise<{ tools: ToolRecord[]; categories: LoadingCategory[] }> {
+  async catalog(): Promise<Catalog> {
     const { tenantId } = this;
     const tools = await this.tx.tool.findMany({ where: { tenantId } });
     const categories = await this.tx.loadingCategory.findMany({ where: { tenantId } });
@@ -87,27 +90,51 @@ class PrismaGovernanceUnit implements GovernanceUnit {
     return this.tx.agent.count({ where: { tenantId: this.tenantId } });
   }
 
-  async saveSync(source: string, { declarations, missing, categories }: Pick<SyncPlan, 'declarations' | 'missing' | 'categories'>): Promise<void> {
+  async saveSync(source: string, { declarations, missing, categories }: SyncToSave): Promise<void> {
     this.next();
-    if (declarations.length > 0) await this.upsertTools(source, declarations);
+    await this.putTools(source, declarations.map((declaration) => declaredTool({ name: declaration.name, available: true, declaration })));
     if (missing.length > 0) {
       const names = [...missing];
       await this.tx.$executeRaw`UPDATE tools SET available = false, revision = ${this.revision} WHERE tenant_id = ${this.tenantId} AND name = ANY (${names}::text[])`;
     }
+    await this.replaceCategories(source, categories);
+  }
+
+  async restoreSync(source: string, { put, remove, categories }: Restoration): Promise<void> {
+    this.next();
+    await this.putTools(source, put);
+    if (remove.length > 0) {
+      await this.tx.tool.deleteMany({ where: { tenantId: this.tenantId, name: { in: [...remove] } } });
+      this.deletedRevision = this.revision;
+    }
+    await this.replaceCategories(source, categories);
+  }
+
+  async restoreTool({ source, ...tool }: Omit<ToolRecord, 'revision'>): Promise<void> {
+    this.next();
+    await this.putTools(source, [{ ...declaredTool(tool), governance: tool.governance }]);
+  }
+
+  /** One statement, however many tools. The overrides of one that is there stay unless others are given. */
+  private async putTools(source: string, tools: readonly DeclaredTool[]): Promise<void> {
+    if (tools.length === 0) return;
+    const names = tools.map(({ name }) => name);
+    const available = tools.map(({ availability }) => availability === 'available');
+    const declarations = tools.map(({ declaration }) => JSON.stringify(declaration));
+    const overrides = tools.map(({ governance }) => (governance === undefined ? '' : JSON.stringify(governance)));
+    await this.tx.$executeRaw`
+      INSERT INTO tools (tenant_id, name, source, available, declaration, governance, revision)
+      SELECT ${this.tenantId}, entry.name, ${source}, entry.available, entry.declaration, coalesce(nullif(entry.overrides, ''), kept.governance, '{}'), ${this.revision}
+      FROM unnest(${names}::text[], ${available}::boolean[], ${declarations}::text[], ${overrides}::text[]) AS entry (name, available, declaration, overrides)
+      LEFT JOIN tools AS kept ON kept.tenant_id = ${this.tenantId} AND kept.name = entry.name
+      ON CONFLICT (tenant_id, name) DO UPDATE
+        SET available = excluded.available, declaration = excluded.declaration, governance = excluded.governance, revision = excluded.revision`;
+  }
+
+  private async replaceCategories(source: string, categories: readonly LoadingCategory[] | null): Promise<void> {
     if (categories === null) return;
     await this.tx.loadingCategory.deleteMany({ where: { tenantId: this.tenantId, source } });
     await this.tx.loadingCategory.createMany({ data: categories.map((category) => ({ ...category, source, tenantId: this.tenantId })) });
-  }
-
-  /** One statement, however many tools. An override is never touched. */
-  private async upsertTools(source: string, declarations: readonly Declaration[]): Promise<void> {
-    const names = declarations.map(({ name }) => name);
-    const texts = declarations.map((declaration) => JSON.stringify(declaration));
-    await this.tx.$executeRaw`
-      INSERT INTO tools (tenant_id, name, source, available, declaration, revision)
-      SELECT ${this.tenantId}, entry.name, ${source}, true, entry.declaration, ${this.revision}
-      FROM unnest(${names}::text[], ${texts}::text[]) AS entry (name, declaration)
-      ON CONFLICT (tenant_id, name) DO UPDATE SET available = true, declaration = excluded.declaration, revision = excluded.revision`;
   }
 
   async saveGovernance(name: string, governance: Governance): Promise<void> {
@@ -146,5 +173,37 @@ class PrismaGovernanceUnit implements GovernanceUnit {
     if (!this.changed) return;
     const deleted = this.deletedRevision === null ? {} : { deletedRevision: this.deletedRevision };
     await this.tx.tenant.update({ where: { id: this.tenantId }, data: { revision: this.revision, ...deleted }, select: { id: true } });
+  }
+}
+
+/** So much is held back before it is written: an import of ten thousand agents is some statements, and never held as a whole. */
+const HELD_CHARS = 1 << 20;
+
+class PrismaJournal implements Journal {
+  private held: ReturnType<PrismaJournal['rowOf']>[] = [];
+  private chars = 0;
+
+  constructor(
+    private readonly tx: Transaction,
+    private readonly tenantId: TenantId,
+  ) {}
+
+  async append(entry: EntryToKeep): Promise<void> {
+    const row = this.rowOf(entry);
+    this.held.push(row);
+    this.chars += (row.before?.length ?? 0) + (row.after?.length ?? 0);
+    if (this.chars > HELD_CHARS) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    if (this.held.length === 0) return;
+    await this.tx.historyEntry.createMany({ data: this.held });
+    this.held = [];
+    this.chars = 0;
+  }
+
+  private rowOf({ revision, actor, requestId, entity, id, action, reverts, before, after }: EntryToKeep) {
+    const text = (state: unknown): string | null => (state === null ? null : JSON.stringify(state));
+    return { tenantId: this.tenantId, revision, keyId: actor.keyId, keyName: actor.name, requestId, entity, entityId: id, action, reverts, before: text(before), after: text(after) };
   }
 }

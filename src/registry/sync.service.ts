@@ -6,10 +6,10 @@ import { changesSomething, judgeCondition, judgeSchema, planSync } from '../core
 import { Engines } from '../engines/engines.js';
 import type { Committed, GovernanceUnit } from '../governance/governance.store.js';
 import { GovernanceStore } from '../governance/governance.store.js';
+import type { Author } from '../platform/author.js';
 import type { Limits } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
 import { AppError } from '../platform/errors/app-error.js';
-import type { TenantId } from '../platform/tenant-id.js';
 
 /** Entries judged before other requests get their turn. */
 const ENTRIES_A_TURN = 20;
@@ -23,10 +23,10 @@ export class SyncService {
   ) {}
 
   /** One transaction, whatever the size. A dry run writes nothing. */
-  async sync(tenant: TenantId, request: SyncRequest, dryRun: boolean): Promise<Committed<SyncPlan>> {
+  async sync(by: Author, request: SyncRequest, dryRun: boolean): Promise<Committed<SyncPlan>> {
     if (request.tools.length > this.limits.tools) throw new AppError('LIMIT_EXCEEDED', `\`tools\` has more than ${this.limits.tools} entries`);
     await this.judgeAhead(request.tools);
-    return this.governance.write(tenant, async (unit) => {
+    return this.governance.write(by, async (unit) => {
       const plan = await this.plan(unit, request);
       if (dryRun) return plan;
       if (plan.needsConfirmation) throw new AppError('CONFIRM_REMOVALS', `${plan.missing.length} tools of \`${request.source}\` would become unavailable: send \`confirmRemovals\` if that is meant`);

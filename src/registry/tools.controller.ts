@@ -4,12 +4,13 @@ import type { FastifyReply } from 'fastify';
 import type { CatalogTool } from '../core/catalog.js';
 import { byText } from '../core/json.js';
 import type { SyncPlan } from '../core/sync-plan.js';
+import type { Author } from '../platform/author.js';
 import { ApiProblems, ETAG_HEADERS, IF_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { etagOf } from '../platform/errors/etag.js';
 import type { Page } from '../platform/http/page.dto.js';
 import { limitOf, pageOf, placeOf } from '../platform/http/page.dto.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import { Access, Tenant } from '../tenancy/access.js';
+import { Access, By, Tenant } from '../tenancy/access.js';
 import { SyncDto, SyncResultDto } from './sync.dto.js';
 import { SyncService } from './sync.service.js';
 import { GovernancePatchDto, ToolDto, ToolPageDto, ToolQueryDto } from './tool.dto.js';
@@ -40,9 +41,9 @@ export class ToolsController {
   @ApiOperation({ summary: 'Declare the tools of a source', description: 'Entries are judged one by one; the same sync again changes nothing. Overrides by ops are never touched. Scope `sync`.' })
   @ApiOkResponse({ description: 'what happened to every entry', type: SyncResultDto, headers: REVISION_HEADERS })
   @ApiProblems('CONFIRM_REMOVALS', 'INVALID_REQUEST', 'LIMIT_EXCEEDED')
-  async sync(@Tenant() tenant: TenantId, @Body() body: SyncDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
+  async sync(@By() by: Author, @Body() body: SyncDto, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
     const dryRun = body.dryRun ?? false;
-    const { result, revision } = await this.syncs.sync(tenant, {
+    const { result, revision } = await this.syncs.sync(by, {
       source: body.source,
       mode: body.mode ?? 'full',
       format: body.format ?? 'toolcrib',
@@ -94,13 +95,13 @@ export class ToolsController {
   @ApiOkResponse({ description: 'the tool after the change', type: ToolDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
   @ApiProblems('TOOL_NOT_FOUND', 'PRECONDITION_FAILED', 'IF_MATCH_REQUIRED')
   async patch(
-    @Tenant() tenant: TenantId,
+    @By() by: Author,
     @Param('name') name: string,
     @Headers('if-match') ifMatch: string | undefined,
     @Body() patch: GovernancePatchDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<unknown> {
-    const { result, revision } = await this.tools.patch(tenant, name, ifMatch, patch);
+    const { result, revision } = await this.tools.patch(by, name, ifMatch, patch);
     reply.headers({ etag: etagOf(result.record.revision), 'x-toolcrib-revision': String(revision) });
     return toolView(result);
   }
@@ -112,8 +113,8 @@ export class ToolsController {
   @ApiParam(NAME_PARAM)
   @ApiNoContentResponse({ description: 'it is forgotten', headers: REVISION_HEADERS })
   @ApiProblems('TOOL_NOT_FOUND', 'TOOL_AVAILABLE')
-  async delete(@Tenant() tenant: TenantId, @Param('name') name: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
-    const { revision } = await this.tools.delete(tenant, name);
+  async delete(@By() by: Author, @Param('name') name: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {
+    const { revision } = await this.tools.delete(by, name);
     reply.header('x-toolcrib-revision', String(revision));
   }
 }

@@ -9,6 +9,7 @@ import type { ToolFilter, ToolsetCount } from '../core/tool-list.js';
 import { filterTools, toolsetsOf } from '../core/tool-list.js';
 import type { Committed, GovernanceUnit } from '../governance/governance.store.js';
 import { GovernanceStore } from '../governance/governance.store.js';
+import type { Author } from '../platform/author.js';
 import type { Limits } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
 import { AppError, toolNotFound } from '../platform/errors/app-error.js';
@@ -53,8 +54,8 @@ export class ToolsService {
     return (await this.views.fresh(tenant)).loadingGroups;
   }
 
-  async patch(tenant: TenantId, name: string, ifMatch: string | undefined, patch: GovernancePatch): Promise<Committed<CatalogTool>> {
-    return this.governance.write(tenant, async (unit) => {
+  async patch(by: Author, name: string, ifMatch: string | undefined, patch: GovernancePatch): Promise<Committed<CatalogTool>> {
+    return this.governance.write(by, async (unit) => {
       const before = await find(unit, name);
       requireMatch(ifMatch, before.revision);
       const governance = governed(before, patch, this.limits);
@@ -65,8 +66,8 @@ export class ToolsService {
   }
 
   /** Only what its source gave up; its name may then go to another source. */
-  delete(tenant: TenantId, name: string): Promise<Committed<void>> {
-    return this.governance.write(tenant, async (unit) => {
+  delete(by: Author, name: string): Promise<Committed<void>> {
+    return this.governance.write(by, async (unit) => {
       const { available, source } = await find(unit, name);
       if (available) throw new AppError('TOOL_AVAILABLE', `\`${name}\` is still declared by \`${source}\``);
       await unit.deleteTool(name);

@@ -1,6 +1,8 @@
 import type { ExecutionContext } from '@nestjs/common';
 import { SetMetadata, createParamDecorator } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
+import type { Author } from '../platform/author.js';
+import { PLATFORM_ACTOR, author } from '../platform/author.js';
 import { ACCESS_RULE } from '../platform/http/public.decorator.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { Principal } from './authenticator.js';
@@ -24,4 +26,11 @@ export const Tenant = createParamDecorator((_: unknown, context: ExecutionContex
   const { tenant } = context.switchToHttp().getRequest<FastifyRequest>();
   if (tenant === undefined) throw new Error('no tenant on a route that needs one');
   return tenant;
+});
+
+/** On whose behalf the request writes. */
+export const By = createParamDecorator((_: unknown, context: ExecutionContext): Author => {
+  const { tenant, principal, id } = context.switchToHttp().getRequest<FastifyRequest>();
+  if (tenant === undefined || principal === undefined) throw new Error('no caller on a route that writes');
+  return author(tenant, principal.kind === 'platform' ? PLATFORM_ACTOR : { keyId: principal.keyId, name: principal.keyName }, id);
 });

@@ -2,10 +2,11 @@ import { Body, Controller, Get, Headers, Patch, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Settings } from '../core/settings.js';
+import type { Author } from '../platform/author.js';
 import { ApiProblems, ETAG_HEADERS, IF_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { etagOf } from '../platform/errors/etag.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import { Access, Tenant } from './access.js';
+import { Access, By, Tenant } from './access.js';
 import { SettingsService } from './settings.service.js';
 import { SettingsDto, SettingsPatchDto } from './tenancy.dto.js';
 
@@ -31,12 +32,12 @@ export class SettingsController {
   @ApiOkResponse({ description: 'the settings after the change', type: SettingsDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
   @ApiProblems('PRECONDITION_FAILED', 'IF_MATCH_REQUIRED')
   async patch(
-    @Tenant() tenant: TenantId,
+    @By() by: Author,
     @Headers('if-match') ifMatch: string | undefined,
     @Body() patch: SettingsPatchDto,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<Settings> {
-    const { result, revision } = await this.settings.patch(tenant, ifMatch, patch);
+    const { result, revision } = await this.settings.patch(by, ifMatch, patch);
     reply.headers({ etag: etagOf(result.revision), 'x-toolcrib-revision': String(revision) });
     return result.settings;
   }

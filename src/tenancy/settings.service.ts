@@ -4,6 +4,7 @@ import type { Settings } from '../core/settings.js';
 import { DEFAULT_SETTINGS } from '../core/settings.js';
 import type { Committed, StoredSettings } from '../governance/governance.store.js';
 import { GovernanceStore } from '../governance/governance.store.js';
+import type { Author } from '../platform/author.js';
 import { requireMatch } from '../platform/errors/etag.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { PolicyViews } from '../policy/policy-views.js';
@@ -23,8 +24,8 @@ export class SettingsService {
     return { settings, revision: settingsRevision };
   }
 
-  patch(tenant: TenantId, ifMatch: string | undefined, patch: SettingsPatch): Promise<Committed<StoredSettings>> {
-    return this.governance.write(tenant, async (unit) => {
+  patch(by: Author, ifMatch: string | undefined, patch: SettingsPatch): Promise<Committed<StoredSettings>> {
+    return this.governance.write(by, async (unit) => {
       const before = unit.settings();
       requireMatch(ifMatch, before.revision);
       const after = patched(before.settings, patch);

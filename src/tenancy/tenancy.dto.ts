@@ -103,6 +103,9 @@ export class SettingsDto {
 
   @ApiProperty({ description: 'days that a conversation which nobody uses is kept', type: 'integer', example: 30 })
   conversationRetentionDays!: number;
+
+  @ApiProperty({ description: 'days that an entry of history is kept', type: 'integer', example: 400 })
+  historyRetentionDays!: number;
 }
 
 /** A merge patch: absent leaves, null takes the default back. */
@@ -141,4 +144,9 @@ export class SettingsPatchDto {
   @Optional()
   @WholeNumber(1, 3_650)
   conversationRetentionDays?: number | null;
+
+  @ApiPropertyOptional({ description: 'days that an entry of history is kept: 1 to 3,650', type: 'integer', minimum: 1, maximum: 3_650, nullable: true, example: 400 })
+  @Optional()
+  @WholeNumber(1, 3_650)
+  historyRetentionDays?: number | null;
 }

@@ -9,6 +9,7 @@ import { PrismaGovernanceStore } from '../../src/governance/prisma-governance.st
 import type { TenantId } from '../../src/platform/tenant-id.js';
 import { PrismaTenantStore } from '../../src/tenancy/prisma-tenant.store.js';
 import type { TenantStore } from '../../src/tenancy/tenant.store.js';
+import { authorFor } from '../support/authors.js';
 import { DATABASES } from '../support/databases.js';
 import { MemoryWorld } from '../support/memory-world.js';
 
@@ -68,7 +69,7 @@ describe.each(KINDS)('the store of conversations, $name', ({ open }) => {
   });
 
   const saveAgent = async (agentId: string): Promise<void> => {
-    await stores.governance.write(tenant, (unit) => unit.saveAgent({ agentId, document: normaliseDocument(agentId, {}), origin: 'native', legacy: null }));
+    await stores.governance.write(authorFor(tenant), (unit) => unit.saveAgent({ agentId, document: normaliseDocument(agentId, {}), origin: 'native', legacy: null }));
   };
   const find = async (id: string): Promise<Conversation> => {
     const found = await stores.conversations.find(tenant, id);
@@ -131,7 +132,7 @@ describe.each(KINDS)('the store of conversations, $name', ({ open }) => {
 
   it('lets a conversation go with its agent, and makes none for an agent that is gone', async () => {
     await stores.conversations.create(tenant, conversation('c'));
-    await stores.governance.write(tenant, (unit) => unit.deleteAgent('m'));
+    await stores.governance.write(authorFor(tenant), (unit) => unit.deleteAgent('m'));
     await expect(stores.conversations.create(tenant, conversation('d'))).rejects.toMatchObject({ code: 'AGENT_NOT_FOUND' });
     await saveAgent('m');
     expect(await stores.conversations.find(tenant, 'c')).toBeNull();
@@ -158,7 +159,7 @@ describe.each(KINDS)('the store of conversations, $name', ({ open }) => {
     expect(await stores.conversations.sweep(tenant, 2)).toBe(1);
     expect(await stores.conversations.sweep(tenant, 2)).toBe(0);
     expect((await find('young')).conversationId).toBe('young');
-    await stores.governance.write(tenant, async (unit) => unit.saveSettings({ ...unit.settings().settings, conversationRetentionDays: 7 }));
+    await stores.governance.write(authorFor(tenant), async (unit) => unit.saveSettings({ ...unit.settings().settings, conversationRetentionDays: 7 }));
     await stores.age(tenant, 'young', 8);
     expect(await stores.conversations.sweep(tenant, 2)).toBe(1);
   });

@@ -15,6 +15,7 @@ import type { KeyStore } from '../../src/tenancy/key.store.js';
 import { PrismaKeyStore } from '../../src/tenancy/prisma-key.store.js';
 import { PrismaTenantStore } from '../../src/tenancy/prisma-tenant.store.js';
 import type { TenantStore } from '../../src/tenancy/tenant.store.js';
+import { authorFor } from '../support/authors.js';
 import { DATABASES } from '../support/databases.js';
 import { MemoryWorld } from '../support/memory-world.js';
 
@@ -62,7 +63,7 @@ describe.each(KINDS)('the stores, $name', ({ open }) => {
     tenant = `tenant-${count}` as TenantId;
     await stores.tenants.create(tenant, 'a tenant');
   };
-  const write = <T>(work: (unit: GovernanceUnit) => Promise<T>) => stores.governance.write(tenant, work);
+  const write = <T>(work: (unit: GovernanceUnit) => Promise<T>) => stores.governance.write(authorFor(tenant), work);
   const load = async (since: PolicyDelta | null = null): Promise<PolicyDelta> => {
     const delta = await stores.policy.load(tenant, since);
     if (delta === null || delta === 'unchanged') throw new Error(`no delta: ${String(delta)}`);

@@ -22,6 +22,7 @@ const OPERATIONS: readonly (readonly [method: 'get' | 'put' | 'post' | 'patch' |
   ['get', '/v1/agents/m/tools', READ], ['post', '/v1/tools/runtime-diagnostic', READ],
   ['put', '/v1/agents/m/tools/read_file/switch', WRITE], ['post', '/v1/agents/m/actions/clear-enabled', WRITE],
   ['post', '/v1/agents/m/preview', READ], ['post', '/v1/agents/m/tools/read_file/explain', READ], ['post', '/v1/tools/read_file/impact', READ], ['post', '/v1/settings/impact', READ],
+  ['get', '/v1/history', READ], ['get', '/v1/history/1', READ], ['post', '/v1/history/1/revert', WRITE],
   ['get', '/v1/settings', READ], ['patch', '/v1/settings', WRITE],
   ['get', '/v1/keys', ['admin']], ['post', '/v1/keys', ['admin']], ['delete', '/v1/keys/AAAAAAAAAAAAAAAA', ['admin']],
   ['get', '/v1/tenants', NOBODY], ['post', '/v1/tenants', NOBODY], ['delete', '/v1/tenants/other', NOBODY],

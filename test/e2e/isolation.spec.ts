@@ -4,7 +4,7 @@ import { DATABASES } from '../support/databases.js';
 import type { TestService, TestTenant } from '../support/test-service.js';
 import { newTenant, startTestService } from '../support/test-service.js';
 
-const TENANT_TABLES = ['tenants', 'api_keys', 'tools', 'loading_categories', 'agents', 'conversations'];
+const TENANT_TABLES = ['tenants', 'api_keys', 'tools', 'loading_categories', 'agents', 'conversations', 'history'];
 
 describe.each(DATABASES)('rows of one tenant, seen from another in SQL, $name', (kind) => {
   let service: TestService;
@@ -60,11 +60,20 @@ describe.each(DATABASES)('rows of one tenant, seen from another in SQL, $name', 
       const deleted = await asService(mine.tenantId, (client) => client.query(`DELETE FROM ${table} WHERE tenant_id = $1`, [theirs.tenantId]));
       expect(deleted.rowCount).toBe(0);
       const taken = asService(mine.tenantId, (client) => client.query(`UPDATE ${table} SET tenant_id = $1`, [theirs.tenantId]));
-      await expect(taken).rejects.toThrow(/row-level security/u);
+      await expect(taken).rejects.toThrow(table === 'history' ? /permission denied/u : /row-level security/u);
     }
     const renamed = await asService(mine.tenantId, (client) => client.query("UPDATE tenants SET name = 'x' WHERE id = $1", [theirs.tenantId]));
     expect(renamed.rowCount).toBe(0);
     const planted = asService(mine.tenantId, (client) => client.query("INSERT INTO agents (tenant_id, agent_id, document, origin, revision, updated_at) VALUES ($1, 'spy', '{}', 'native', 1, now())", [theirs.tenantId]));
+    await expect(planted).rejects.toThrow(/row-level security/u);
+  });
+
+  it('are history that not even the own tenant can change, and can only remove when it is old', async () => {
+    await expect(asService(mine.tenantId, (client) => client.query("UPDATE history SET key_name = 'somebody else'"))).rejects.toThrow(/permission denied/u);
+    await expect(asService(mine.tenantId, (client) => client.query('TRUNCATE history'))).rejects.toThrow(/permission denied/u);
+    const removed = await asService(mine.tenantId, (client) => client.query('DELETE FROM history'));
+    expect(removed.rowCount).toBe(0);
+    const planted = asService(mine.tenantId, (client) => client.query("INSERT INTO history (tenant_id, revision, key_id, key_name, request_id, entity, entity_id, action) VALUES ($1, 99, 'k', 'n', 'r', 'agent', 'm', 'update')", [theirs.tenantId]));
     await expect(planted).rejects.toThrow(/row-level security/u);
   });
 

@@ -7,7 +7,7 @@ type Json = Record<string, unknown>;
 /** What one step does; exactly one of these, beside `want`. */
 const PLAIN_ACTIONS = ['sync', 'put', 'patch', 'deleteAgent', 'import', 'governance', 'deleteTool', 'settings', 'decide', 'check', 'search', 'registry'] as const;
 const CONVERSATION_ACTIONS = ['converse', 'conversation', 'endConversation', 'load', 'compress'] as const;
-const OPERATOR_ACTIONS = ['switch', 'bulk', 'editor', 'diagnostic'] as const;
+const OPERATOR_ACTIONS = ['switch', 'bulk', 'editor', 'diagnostic', 'history', 'revert'] as const;
 const WHAT_IF_ACTIONS = ['preview', 'explain', 'toolImpact', 'settingsImpact'] as const;
 const ACTIONS = [...PLAIN_ACTIONS, ...CONVERSATION_ACTIONS, ...OPERATOR_ACTIONS, ...WHAT_IF_ACTIONS] as const;
 type PlainAction = (typeof PLAIN_ACTIONS)[number];

@@ -14,6 +14,9 @@ import { draftsIn } from '../../src/decision/preview.controller.js';
 import { PreviewService } from '../../src/decision/preview.service.js';
 import { RequestReader } from '../../src/decision/request-reader.js';
 import { LibraryEngines } from '../../src/engines/library-engines.js';
+import { entryView } from '../../src/history/history.controller.js';
+import { HistoryService } from '../../src/history/history.service.js';
+import { Reverter } from '../../src/history/reverter.js';
 import { DEFAULT_LIMITS } from '../../src/platform/config/config.js';
 import { AppError } from '../../src/platform/errors/app-error.js';
 import { etagOf } from '../../src/platform/errors/etag.js';
@@ -36,6 +39,7 @@ import { SettingsImpactDto } from '../../src/tenancy/settings-impact.dto.js';
 import { SettingsImpactService } from '../../src/tenancy/settings-impact.service.js';
 import { SettingsService } from '../../src/tenancy/settings.service.js';
 import type { SyncRequest } from '../../src/core/sync-plan.js';
+import { authorFor } from './authors.js';
 import { DEFAULT_AGENT, DEFAULT_CONVERSATION } from './case-file.js';
 import { isOfConversation, isOfOperator, isWhatIf } from './case-file.js';
 import type { ConversationStep, OperatorStep, PlainStep, Step, WhatIfStep } from './case-file.js';
@@ -48,6 +52,7 @@ const SYNC_DEFAULTS = { source: 'runtime', mode: 'full', format: 'toolcrib', nam
 /** One for all worlds: its glossary is large. */
 const RANKER = new LexicalRanker();
 const TENANT = 'cases' as TenantId;
+const BY = authorFor(TENANT);
 
 /** The core with its real engines and the in-memory twins: no HTTP, no database. */
 export class CoreWorld implements World {
@@ -60,6 +65,7 @@ export class CoreWorld implements World {
   private readonly agentTools = new AgentToolsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly diagnostics = new DiagnosticService(this.views, DEFAULT_LIMITS);
   private readonly settings = new SettingsService(this.memory.governance, this.views);
+  private readonly history = new HistoryService(this.memory.history, this.memory.governance, new Reverter(this.engines, DEFAULT_LIMITS));
   private readonly subjects = new Subjects(this.engines);
   private readonly states = new ConversationStates(this.memory.conversations, 30_000);
   private readonly conversations = new ConversationsService(this.memory.conversations, this.states, this.views, this.subjects);
@@ -128,40 +134,40 @@ export class CoreWorld implements World {
     switch (action) {
       case 'sync': {
         const { dryRun = false, ...request } = input as { dryRun?: boolean };
-        const { result, revision } = await this.syncs.sync(TENANT, { ...SYNC_DEFAULTS, ...request } as SyncRequest, dryRun);
+        const { result, revision } = await this.syncs.sync(BY, { ...SYNC_DEFAULTS, ...request } as SyncRequest, dryRun);
         return { ...result, unchanged: result.unchanged.length, revision, dryRun };
       }
       case 'put': {
         const { force = false, ...document } = body as { force?: boolean };
         const current = await this.agents.get(TENANT, agentId).catch(() => null);
-        const { result, revision } = await this.agents.put(TENANT, agentId, current === null ? undefined : etagOf(current.revision), document, force);
+        const { result, revision } = await this.agents.put(BY, agentId, current === null ? undefined : etagOf(current.revision), document, force);
         return { ...this.document(result), ...result.widening, warnings: result.warnings, revision };
       }
       case 'patch': {
         const { revision: known } = await this.agents.get(TENANT, agentId);
-        const { result, revision } = await this.agents.patch(TENANT, agentId, etagOf(known), body);
+        const { result, revision } = await this.agents.patch(BY, agentId, etagOf(known), body);
         return { ...this.document(result), warnings: result.warnings, revision };
       }
       case 'import': {
         const { agents, dryRun = false, force = false } = input as unknown as { agents: (DocumentInput & { agentId: string })[]; dryRun?: boolean; force?: boolean };
         const documents = agents.map(({ agentId: id, ...document }) => ({ ...document, agentId: id }));
-        const { result, revision } = await this.agents.import(TENANT, documents, { dryRun, force });
+        const { result, revision } = await this.agents.import(BY, documents, { dryRun, force });
         const results = result.map((saved) => ({ agentId: saved.agentId, status: saved.status, document: saved.record && this.document(saved), added: saved.widening?.added ?? [], removed: saved.widening?.removed ?? [], warnings: saved.warnings }));
         return { revision, results };
       }
       case 'deleteAgent':
-        return { revision: (await this.agents.delete(TENANT, (input as { name: string }).name)).revision };
+        return { revision: (await this.agents.delete(BY, (input as { name: string }).name)).revision };
       case 'governance': {
         const { name, ...patch } = input as { name: string } & GovernancePatch;
         const { record } = await this.tools.get(TENANT, name);
-        const { result, revision } = await this.tools.patch(TENANT, name, etagOf(record.revision), patch);
+        const { result, revision } = await this.tools.patch(BY, name, etagOf(record.revision), patch);
         return { declaration: result.record.declaration, governance: result.record.governance, effective: result.effective, revision };
       }
       case 'deleteTool':
-        return { revision: (await this.tools.delete(TENANT, (input as { name: string }).name)).revision };
+        return { revision: (await this.tools.delete(BY, (input as { name: string }).name)).revision };
       case 'settings': {
         const { revision: known } = await this.settings.read(TENANT);
-        const { result, revision } = await this.settings.patch(TENANT, etagOf(known), input);
+        const { result, revision } = await this.settings.patch(BY, etagOf(known), input);
         return { ...result.settings, revision };
       }
       case 'decide':
@@ -199,11 +205,20 @@ export class CoreWorld implements World {
     const language = languageOf({ headers: { 'accept-language': asked } });
     switch (action) {
       case 'switch': {
-        const { result, revision } = await this.agentTools.switch(TENANT, agentId, name, (rest as { on: boolean }).on, language);
+        const { result, revision } = await this.agentTools.switch(BY, agentId, name, (rest as { on: boolean }).on, language);
         return { state: result.state, stateLabel: result.state && STATES[result.state][language], document: this.document(result), warnings: result.warnings, revision };
       }
+      case 'history': {
+        const entries = await this.history.list(TENANT, rest, null, 100);
+        return { items: entries.map((entry) => entryView(entry, entry.change)) };
+      }
+      case 'revert': {
+        const { revision: entry, force = false } = rest as { revision: number; force?: boolean };
+        const { result, revision } = await this.history.revert(BY, entry, force);
+        return { ...result, revision };
+      }
       case 'bulk': {
-        const { result, revision } = await this.agentTools.act(TENANT, agentId, name as BulkAction);
+        const { result, revision } = await this.agentTools.act(BY, agentId, name as BulkAction);
         return { ...this.document(result), warnings: result.warnings, revision };
       }
       case 'editor': {

@@ -98,6 +98,12 @@ export class HttpWorld implements World {
     switch (action) {
       case 'switch':
         return this.caller.send('put', `${agent}/tools/${seg(name)}/switch`, rest, headers);
+      case 'history':
+        return this.caller.get(`/v1/history?${new URLSearchParams(rest as Record<string, string>).toString()}`);
+      case 'revert': {
+        const { revision, ...body } = rest as { revision: number };
+        return this.caller.post(`/v1/history/${revision}/revert`, body);
+      }
       case 'bulk':
         return this.caller.post(`${agent}/actions/${seg(name)}`, undefined);
       case 'editor':

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { AgentRecord } from '../../src/core/agent-document.js';
 import type { Governance, LoadingCategory, ToolRecord } from '../../src/core/catalog.js';
+import type { DeclaredTool, HistoryEntry } from '../../src/core/history.js';
+import { declaredTool } from '../../src/core/history.js';
 import type { PolicyDelta } from '../../src/core/policy-view.js';
 import type { Settings } from '../../src/core/settings.js';
 import { DEFAULT_SETTINGS } from '../../src/core/settings.js';
-import type { SyncPlan } from '../../src/core/sync-plan.js';
-import type { AgentToSave, Committed, GovernanceUnit, StoredSettings } from '../../src/governance/governance.store.js';
+import type { AgentToSave, Committed, EntryToKeep, GovernanceUnit, Journal, Restoration, StoredSettings, SyncToSave } from '../../src/governance/governance.store.js';
 import { GovernanceStore } from '../../src/governance/governance.store.js';
 import { AppError } from '../../src/platform/errors/app-error.js';
 import type { TenantId } from '../../src/platform/tenant-id.js';
@@ -17,6 +18,7 @@ import type { TenantRecord } from '../../src/tenancy/tenant.store.js';
 import { TenantStore } from '../../src/tenancy/tenant.store.js';
 import type { KeptConversation } from './memory-conversation.store.js';
 import { MemoryConversationStore } from './memory-conversation.store.js';
+import { MemoryHistoryStore } from './memory-history.store.js';
 
 /** One tenant's rows. Every record is immutable, so a copy of the maps is a snapshot. */
 interface TenantState {
@@ -30,6 +32,7 @@ interface TenantState {
   categories: LoadingCategory[];
   agents: Map<string, AgentRecord>;
   keys: Map<string, KeyRecord>;
+  history: HistoryEntry[];
   /** Not governance: one map for all copies. */
   readonly conversations: Map<string, KeptConversation>;
 }
@@ -39,6 +42,7 @@ const copyOf = (state: TenantState): TenantState => ({
   tools: new Map(state.tools),
   agents: new Map(state.agents),
   keys: new Map(state.keys),
+  history: [...state.history],
 });
 
 /** Stored JSON comes back as other objects, as it does from a database. */
@@ -54,6 +58,7 @@ export class MemoryWorld {
   readonly tenantStore = new MemoryTenantStore(this);
   readonly keyStore = new MemoryKeyStore(this);
   readonly conversations = new MemoryConversationStore(this);
+  readonly history = new MemoryHistoryStore(this);
 
   of(tenant: TenantId): TenantState {
     const state = this.tenants.get(tenant);
@@ -69,18 +74,26 @@ class MemoryGovernanceStore extends GovernanceStore {
     super();
   }
 
-  protected override async transact<T>(tenant: TenantId, work: (unit: GovernanceUnit) => Promise<T>): Promise<Committed<T> & { changed: boolean }> {
+  protected override async transact<T>(tenant: TenantId, work: (unit: GovernanceUnit, journal: Journal) => Promise<T>): Promise<Committed<T> & { changed: boolean }> {
     const before = this.queues.get(tenant) ?? Promise.resolve();
     const run = before.then(async () => {
       const state = copyOf(this.world.of(tenant));
       const revision = state.revision;
-      const result = await work(new MemoryGovernanceUnit(state));
+      const result = await work(new MemoryGovernanceUnit(state), new MemoryJournal(state));
       if (this.world.tenants.has(tenant)) this.world.tenants.set(tenant, state);
       for (const [id, { conversation }] of state.conversations) if (!state.agents.has(conversation.agentId)) state.conversations.delete(id);
       return { result, revision: state.revision, changed: state.revision !== revision };
     });
     this.queues.set(tenant, run.catch(() => undefined));
     return run;
+  }
+}
+
+class MemoryJournal implements Journal {
+  constructor(private readonly state: TenantState) {}
+
+  async append(entry: EntryToKeep): Promise<void> {
+    this.state.history.push(stored({ ...entry, at: new Date().toISOString() }) as HistoryEntry);
   }
 }
 
@@ -119,14 +132,32 @@ class MemoryGovernanceUnit implements GovernanceUnit {
     return this.state.agents.size;
   }
 
-  async saveSync(source: string, { declarations, missing, categories }: Pick<SyncPlan, 'declarations' | 'missing' | 'categories'>): Promise<void> {
+  async saveSync(source: string, { declarations, missing, categories }: SyncToSave): Promise<void> {
     const revision = this.next();
-    for (const declaration of declarations) {
-      const governance = this.state.tools.get(declaration.name)?.governance ?? {};
-      this.state.tools.set(declaration.name, { name: declaration.name, source, available: true, declaration: stored(declaration), governance, revision });
-    }
+    this.putTools(source, declarations.map((declaration) => declaredTool({ name: declaration.name, available: true, declaration })));
     for (const name of missing) this.change(name, { available: false, revision });
     if (categories !== null) this.state.categories = [...this.state.categories.filter((category) => category.source !== source), ...categories];
+  }
+
+  async restoreSync(source: string, { put, remove, categories }: Restoration): Promise<void> {
+    const revision = this.next();
+    this.putTools(source, put);
+    for (const name of remove) {
+      this.state.tools.delete(name);
+      this.state.deletedRevision = revision;
+    }
+    if (categories !== null) this.state.categories = [...this.state.categories.filter((category) => category.source !== source), ...categories];
+  }
+
+  async restoreTool({ source, ...tool }: Omit<ToolRecord, 'revision'>): Promise<void> {
+    this.next();
+    this.putTools(source, [{ ...declaredTool(tool), governance: tool.governance }]);
+  }
+
+  private putTools(source: string, tools: readonly DeclaredTool[]): void {
+    for (const { name, availability, declaration, governance = this.state.tools.get(name)?.governance ?? {} } of tools) {
+      this.state.tools.set(name, { name, source, available: availability === 'available', declaration: stored(declaration), governance: stored(governance), revision: this.revision });
+    }
   }
 
   async saveGovernance(name: string, governance: Governance): Promise<void> {
@@ -200,7 +231,7 @@ class MemoryTenantStore extends TenantStore {
     const createdAt = new Date();
     this.world.tenants.set(tenantId, {
       incarnation: randomUUID(), name, createdAt, revision: 0, deletedRevision: 0, settings: { settings: DEFAULT_SETTINGS, revision: 0 },
-      tools: new Map(), categories: [], agents: new Map(), keys: new Map(), conversations: new Map(),
+      tools: new Map(), categories: [], agents: new Map(), keys: new Map(), history: [], conversations: new Map(),
     });
     return { tenantId, name, createdAt };
   }
