@@ -27,22 +27,29 @@ export interface SyncRevert {
 export function planSyncRevert(entry: Pick<SyncChange, 'id' | 'before' | 'after'>, tools: ReadonlyMap<string, ToolRecord>, categories: readonly LoadingCategory[]): SyncRevert {
   const before = byName(entry.before.tools);
   const after = byName(entry.after.tools);
-  const plan = { put: [] as DeclaredTool[], remove: [] as string[], changed: [] as string[], foreign: [] as string[] };
-  for (const name of unique([...before.keys(), ...after.keys()]).sort(byText)) {
-    const now = tools.get(name);
-    const was = before.get(name);
-    if (now !== undefined && now.source !== entry.id) {
-      if (was !== undefined) plan.foreign.push(name);
-      continue;
-    }
-    if (isAs(now, was)) continue;
-    if (!isAs(now, after.get(name)) || (was === undefined && hasOverridesSince(now, after.get(name)))) plan.changed.push(name);
-    if (was === undefined) plan.remove.push(name);
-    else plan.put.push(now === undefined ? was : withoutOverrides(was));
-  }
+  const touched = unique([...before.keys(), ...after.keys()]).sort(byText).map((name) => ({ name, now: tools.get(name), was: before.get(name), left: after.get(name) }));
+  const isForeign = ({ now }: Touched): boolean => now !== undefined && now.source !== entry.id;
+  const open = touched.filter((tool) => !isForeign(tool) && !isAs(tool.now, tool.was));
   const own = categoriesBack(entry, categories);
-  return { ...plan, categories: own.categories, changed: own.changed ? [...plan.changed, 'categories'] : plan.changed };
+  return {
+    put: open.flatMap(({ now, was }) => (was === undefined ? [] : [now === undefined ? was : withoutOverrides(was)])),
+    remove: open.filter(({ was }) => was === undefined).map(({ name }) => name),
+    categories: own.categories,
+    changed: [...open.filter(hasChanged).map(({ name }) => name), ...(own.changed ? ['categories'] : [])],
+    foreign: touched.filter((tool) => isForeign(tool) && tool.was !== undefined).map(({ name }) => name),
+  };
 }
+
+interface Touched {
+  readonly name: string;
+  readonly now: ToolRecord | undefined;
+  readonly was: DeclaredTool | undefined;
+  /** As the sync left it. */
+  readonly left: DeclaredTool | undefined;
+}
+
+/** A tool that is to go takes its overrides with it, so those that ops gave it since count as a change. */
+const hasChanged = ({ now, was, left }: Touched): boolean => !isAs(now, left) || (was === undefined && !equalJson(now?.governance ?? {}, left?.governance ?? {}));
 
 const byName = (tools: readonly DeclaredTool[]): ReadonlyMap<string, DeclaredTool> => new Map(tools.map((tool) => [tool.name, tool]));
 
@@ -50,9 +57,6 @@ function isAs(now: ToolRecord | undefined, state: DeclaredTool | undefined): boo
   if (now === undefined || state === undefined) return now === state;
   return equalJson(declaredTool(now), withoutOverrides(state));
 }
-
-/** A tool that is to go takes its overrides with it, so those that ops gave it since count as a change. */
-const hasOverridesSince = (now: ToolRecord | undefined, left: DeclaredTool | undefined): boolean => !equalJson(now?.governance ?? {}, left?.governance ?? {});
 
 const withoutOverrides = ({ governance: _, ...tool }: DeclaredTool): DeclaredTool => tool;
 

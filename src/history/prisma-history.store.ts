@@ -38,6 +38,8 @@ const headOf = (row: HeadRow): EntryHead => ({
   reverts: row.reverts === null ? null : Number(row.reverts),
 });
 
+const orNull = <T>(value: T | undefined): T | null => value ?? null;
+
 const stateOf = (text: string | null): unknown => (text === null ? null : JSON.parse(text));
 
 const changeOf = (row: EntryRow): Change => ({ entity: row.entity, id: row.entity_id, before: stateOf(row.before), after: stateOf(row.after) }) as Change;
@@ -56,11 +58,11 @@ export class PrismaHistoryStore extends HistoryStore {
         FROM history, LATERAL (SELECT coalesce(octet_length(before), 0) + coalesce(octet_length(after), 0) <= ${LISTED_BYTES} AS listed) AS size
         WHERE tenant_id = ${tenant}
           AND (${before}::bigint IS NULL OR revision < ${before}::bigint)
-          AND (${entity ?? null}::text IS NULL OR entity = ${entity ?? null}::text)
-          AND (${id ?? null}::text IS NULL OR entity_id = ${id ?? null}::text)
-          AND (${actor ?? null}::text IS NULL OR key_id = ${actor ?? null}::text)
-          AND (${from ?? null}::timestamptz IS NULL OR at >= ${from ?? null}::timestamptz)
-          AND (${to ?? null}::timestamptz IS NULL OR at <= ${to ?? null}::timestamptz)
+          AND (${orNull(entity)}::text IS NULL OR entity = ${orNull(entity)}::text)
+          AND (${orNull(id)}::text IS NULL OR entity_id = ${orNull(id)}::text)
+          AND (${orNull(actor)}::text IS NULL OR key_id = ${orNull(actor)}::text)
+          AND (${orNull(from)}::timestamptz IS NULL OR at >= ${orNull(from)}::timestamptz)
+          AND (${orNull(to)}::timestamptz IS NULL OR at <= ${orNull(to)}::timestamptz)
         ORDER BY revision DESC LIMIT ${limit}`;
       return rows.map((row) => ({ ...headOf(row), change: row.listed ? changeOf(row) : null }));
     });

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
 import { normaliseDocument } from '../core/agent-document.js';
-import type { Declaration } from '../core/catalog.js';
+import type { Declaration, ToolRecord } from '../core/catalog.js';
 import type { AgentChange, Change, SettingsChange, SyncChange, ToolChange, ToolState } from '../core/history.js';
 import { agentOf, agentState, isWhole, overridesState, toolState } from '../core/history.js';
 import type { Standing } from '../core/revert.js';
@@ -67,24 +67,24 @@ export class Reverter {
     await unit.saveAgent({ ...agent, document });
   }
 
-  private async undoTool(unit: GovernanceUnit, { id, before, after }: ToolChange, force: boolean): Promise<void> {
+  private async undoTool(unit: GovernanceUnit, change: ToolChange, force: boolean): Promise<void> {
+    const { id, before } = change;
     const now = await unit.findTool(id);
-    const told = before ?? after;
-    if (now !== null && told !== null && now.source !== told.source) throw notRevertible(`\`${id}\` belongs to \`${now.source}\` now`);
-    const state = now && (told !== null && isWhole(told) ? toolState(now) : overridesState(now));
-    if (isDone(standing(state, { before, after }), id, force)) return;
-    if (before === null) {
-      if (now?.available === true) throw notRevertible(`\`${id}\` is declared by \`${now.source}\` again`);
-      return unit.deleteTool(id);
-    }
-    if (isWhole(before)) return this.putBack(unit, before, now === null);
+    if (isDone(standingOfTool(now, change), id, force)) return;
+    if (before === null) return this.takeAway(unit, id, now);
+    if (isWhole(before)) return this.putBack(unit, before, now);
     if (now === null) throw notRevertible(`there is no tool \`${id}\` any more`);
     await unit.saveGovernance(id, before.governance);
   }
 
-  private async putBack(unit: GovernanceUnit, { availability, ...tool }: ToolState, isNew: boolean): Promise<void> {
+  private async takeAway(unit: GovernanceUnit, id: string, now: ToolRecord | null): Promise<void> {
+    if (now?.available === true) throw notRevertible(`\`${id}\` is declared by \`${now.source}\` again`);
+    await unit.deleteTool(id);
+  }
+
+  private async putBack(unit: GovernanceUnit, { availability, ...tool }: ToolState, now: ToolRecord | null): Promise<void> {
     this.requireSound(unit, [tool.declaration]);
-    if (isNew) await this.requireRoom(unit, 1);
+    if (now === null) await this.requireRoom(unit, 1);
     await unit.restoreTool({ ...tool, available: availability === 'available' });
   }
 
@@ -123,6 +123,14 @@ export class Reverter {
   private get rules(): SyncRules {
     return { checkSchema: this.engines.checkSchema, checkCondition: this.engines.checkCondition, limits: this.limits };
   }
+}
+
+/** Throws `NOT_REVERTIBLE` where the name means another source's tool now. */
+function standingOfTool(now: ToolRecord | null, change: ToolChange): Standing {
+  const told = change.before ?? change.after;
+  if (now === null || told === null) return standing(now, change);
+  if (now.source !== told.source) throw notRevertible(`\`${change.id}\` belongs to \`${now.source}\` now`);
+  return standing(isWhole(told) ? toolState(now) : overridesState(now), change);
 }
 
 function requireUnchanged(changed: readonly string[], force: boolean): void {
