@@ -178,6 +178,8 @@ class PrismaGovernanceUnit implements GovernanceUnit {
 
 /** So much is held back before it is written: an import of ten thousand agents is some statements, and never held as a whole. */
 const HELD_CHARS = 1 << 20;
+/** A statement takes 65,535 values at the most. */
+const HELD_ROWS = 1_000;
 
 class PrismaJournal implements Journal {
   private held: ReturnType<PrismaJournal['rowOf']>[] = [];
@@ -192,7 +194,7 @@ class PrismaJournal implements Journal {
     const row = this.rowOf(entry);
     this.held.push(row);
     this.chars += (row.before?.length ?? 0) + (row.after?.length ?? 0);
-    if (this.chars > HELD_CHARS) await this.flush();
+    if (this.chars > HELD_CHARS || this.held.length >= HELD_ROWS) await this.flush();
   }
 
   async flush(): Promise<void> {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Inject, Injectable } from '@nestjs/common';
-import { normaliseDocument } from '../core/agent-document.js';
+import { beyondLimit, normaliseDocument } from '../core/agent-document.js';
 import type { Declaration, ToolRecord } from '../core/catalog.js';
 import type { AgentChange, Change, SettingsChange, SyncChange, ToolChange, ToolState } from '../core/history.js';
 import { agentOf, agentState, isWhole, overridesState, toolState } from '../core/history.js';
@@ -9,7 +9,6 @@ import { planSyncRevert, standing } from '../core/revert.js';
 import { DEFAULT_SETTINGS } from '../core/settings.js';
 import type { SyncRules } from '../core/sync-plan.js';
 import { declarationFault } from '../core/sync-plan.js';
-import { isLongerThan } from '../core/text.js';
 import { Engines } from '../engines/engines.js';
 import type { GovernanceUnit } from '../governance/governance.store.js';
 import type { Limits } from '../platform/config/config.js';
@@ -63,7 +62,8 @@ export class Reverter {
     if (now === null && (await unit.countAgents()) >= this.limits.agents) throw new AppError('LIMIT_EXCEEDED', `a tenant may have ${this.limits.agents} agents`);
     const agent = agentOf(before);
     const document = normaliseDocument(id, agent.document);
-    if (isLongerThan(JSON.stringify(document), this.limits.bodyBytes)) throw new AppError('LIMIT_EXCEEDED', `the document would be larger than ${this.limits.bodyBytes} bytes`);
+    const beyond = beyondLimit(document, this.limits);
+    if (beyond !== null) throw new AppError('LIMIT_EXCEEDED', beyond);
     await unit.saveAgent({ ...agent, document });
   }
 
@@ -83,6 +83,7 @@ export class Reverter {
   }
 
   private async putBack(unit: GovernanceUnit, { availability, ...tool }: ToolState, now: ToolRecord | null): Promise<void> {
+    if (now?.available === true && availability !== 'available') throw notRevertible(`\`${tool.name}\` is declared by \`${now.source}\` again`);
     this.requireSound(unit, [tool.declaration]);
     if (now === null) await this.requireRoom(unit, 1);
     await unit.restoreTool({ ...tool, available: availability === 'available' });

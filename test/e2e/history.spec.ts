@@ -128,7 +128,7 @@ describe.each(DATABASES)('history, $name', (kind) => {
     await age(2, 8);
     await age(3, 6);
     const kept = await caller.get('/v1/history/3');
-    await service.app.get(Sweeper).round();
+    await service.app.get(Sweeper).sweepAll();
     expect(revisionsIn(await caller.get('/v1/history'))).toEqual([5, 4, 3]);
     expect((await caller.get('/v1/history/3')).body).toEqual(kept.body);
     expect((await caller.post('/v1/history/1/revert', {})).status).toBe(404);

@@ -6,7 +6,7 @@ import { AGENTS, NAMES, context, document } from './arbitraries.js';
 
 type Json = Record<string, any>;
 
-const step = (action: Step['action'], input: Json): Step => ({ action, input, want: {} });
+const step = (action: Step['action'], input: Json): Step => ({ action, input, want: {} }) as Step;
 
 const name = fc.constantFrom(...NAMES);
 const agentId = fc.constantFrom(...AGENTS);
