@@ -14,5 +14,5 @@ export default {
   },
   // Each worker may hold a whole database in memory.
   maxWorkers: 2,
-  testTimeout: 60_000,
+  testTimeout: 180_000,
 };

