@@ -135,6 +135,18 @@ describe('INVARIANT (decide and check agree)', () => {
   });
 });
 
+describe('diagnostics', () => {
+  it('and the backend that the context names change nothing else of a decision', () => {
+    fc.assert(fc.property(situation(), fc.constantFrom('local', 'mock', ''), (given, operations) => {
+      const rest = ({ runtimeDiagnostic: _, ...others }: Decision): string => JSON.stringify(others);
+      const told = decided({ ...given, context: { ...given.context, operations } });
+      const plain = decide(subjectIn(given), { ...PLAIN, offering: offeringIn(given), include: new Set(INCLUDES.filter((part) => part !== 'diagnostics')) }, 'en');
+      expect(rest(told)).toBe(rest(plain));
+      expect(Object.values(told.runtimeDiagnostic ?? {}).every((one) => one.operations === operations)).toBe(true);
+    }), { numRuns: 500 });
+  });
+});
+
 describe('INVARIANT (same input, same bytes)', () => {
   it('the order in which tools were synced has no meaning', () => {
     const shuffled = situation().chain((given) => fc.tuple(fc.constant(given), fc.shuffledSubarray([...given.records], { minLength: given.records.length })));
