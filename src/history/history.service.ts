@@ -46,6 +46,8 @@ export class HistoryService {
     await this.reverter.judgeAhead(entry);
     return this.governance.write(reverting(by, revision), async (unit) => {
       const { revision: before } = unit;
+      // A tenant that was deleted and made anew meanwhile has not come so far: the entry is another tenant's.
+      if (before < revision) throw new AppError('HISTORY_ENTRY_NOT_FOUND', `history has no entry of revision ${revision}`);
       await this.reverter.undo(unit, entry, force);
       return { reverts: revision, entity: entry.entity, id: entry.id, changed: unit.revision !== before };
     });
