@@ -1,0 +1,3 @@
+import { casesOverHttp } from '../support/http-cases.js';
+
+casesOverHttp(0);
