@@ -49,14 +49,15 @@ export function decide(subject: Subject, { offering, include, ...presentation }:
   const verdicts = subject.view.tools.map((tool) => judge(tool, subject));
   const allowed = verdicts.filter(isRouted);
   const offered = allowed.filter(passed).map(({ tool }) => tool);
+  const toolNames = namesOf(offered);
   const exposed = expose(offered, subject, offering);
   const { definitions, nameMap, warnings } = present(exposed, subject, presentation, include.has('definitions'));
   return {
     agentId: subject.agent.agentId,
     revision: subject.view.revision,
     allowedTools: allowed.map(({ tool }) => tool.name),
-    toolNames: namesOf(offered),
-    initialTools: namesOf(exposed.initialTools),
+    toolNames,
+    initialTools: exposed.initialTools === offered ? toolNames : namesOf(exposed.initialTools),
     searchableTools: namesOf(exposed.searchableTools),
     loaderTools: exposed.loaderTools,
     ...details({ subject, verdicts, allowed, offered }, include, language),

@@ -207,19 +207,26 @@ export function subjectsOf(turn: Omit<SubjectParts, 'agent'>): (agent: PolicyAge
   const { view, parent, context, narrowing, evaluate } = turn;
   const depth = parent === null ? 0 : (context.subagent?.depth ?? 0);
   const presets = parent === null ? null : new Set(effectiveTargets(view.agents, parent));
-  const ofTurn = {
+  const parentAsMain = parent !== null && view.settings.childWithinParent ? asMainAgent(view, parent) : null;
+  const session = context.session && sessionFacts(context.session);
+  const selected = narrowing.select && new Set(narrowing.select);
+  const facts = factsOf(context, depth);
+  // Written out: a spread costs more than all the rest, on every decision.
+  return (agent) => ({
     view,
+    agent,
     parent,
     depth,
-    parentAsMain: parent !== null && view.settings.childWithinParent ? asMainAgent(view, parent) : null,
+    targets: new Set(effectiveTargets(view.agents, agent)),
+    isPresetOfParent: presets?.has(agent.agentId) ?? false,
+    parentAsMain,
     context,
-    session: context.session && sessionFacts(context.session),
+    session,
     shows: narrowing.view,
-    selected: narrowing.select && new Set(narrowing.select),
-    facts: factsOf(context, depth),
+    selected,
+    facts,
     evaluate,
-  };
-  return (agent) => ({ ...ofTurn, agent, targets: new Set(effectiveTargets(view.agents, agent)), isPresetOfParent: presets?.has(agent.agentId) ?? false });
+  });
 }
 
 const factsOf = ({ attributes, scene, capabilities }: DecideContext, depth: number): ConditionFacts => ({
