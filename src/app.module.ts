@@ -31,6 +31,7 @@ import { HistoryService } from './history/history.service.js';
 import { HistoryStore } from './history/history.store.js';
 import { PrismaHistoryStore } from './history/prisma-history.store.js';
 import { Reverter } from './history/reverter.js';
+import { invalidationProviders } from './invalidation/invalidation.module.js';
 import type { Config } from './platform/config/config.js';
 import { LIMITS } from './platform/config/limits.token.js';
 import { Database } from './platform/database/database.js';
@@ -41,6 +42,7 @@ import { HealthController } from './platform/observability/health.controller.js'
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { Readiness } from './platform/observability/readiness.js';
+import type { SharedRedis } from './platform/redis/redis.js';
 import { Sweeper } from './platform/retention/sweeper.js';
 import { compilingConditions } from './policy/compiling-conditions.js';
 import { Impacts } from './policy/impacts.js';
@@ -79,6 +81,8 @@ export interface AppParts {
   readonly config: Config;
   readonly platformKey: string;
   readonly database: Database;
+  /** Left out where there is none. */
+  readonly redis?: SharedRedis;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -86,7 +90,7 @@ export interface AppParts {
 /** The one composition root: nothing else names an adapter. */
 @Module({})
 export class AppModule {
-  static with({ config, platformKey, database, logger, metrics }: AppParts, problems: Problems): DynamicModule {
+  static with({ config, platformKey, database, redis, logger, metrics }: AppParts, problems: Problems): DynamicModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
@@ -122,6 +126,7 @@ export class AppModule {
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
         AnswerMemo,
+        ...invalidationProviders({ config, database, redis: redis ?? null, logger, metrics }),
         { provide: APP_PIPE, useValue: new StrictValidationPipe(limits) },
         { provide: APP_FILTER, useValue: new ProblemFilter(problems) },
       ],
@@ -131,7 +136,7 @@ export class AppModule {
 
 /** A write is seen by the next decision of this process. */
 function announcing(store: GovernanceStore, views: PolicyViews, conversations: ConversationStates): GovernanceStore {
-  store.onCommit((tenant) => {
+  store.onCommit(({ tenant }) => {
     views.noteCommit(tenant);
     conversations.noteGovernance(tenant);
   });

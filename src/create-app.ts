@@ -30,6 +30,6 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   refuseLargeBodiesOfStrangers(fastify, app.get(Authenticator), config.limits.bodyBytes);
   openFastRoad(fastify, { guard: app.get(AccessGuard), views: app.get(PolicyViews), conversations: app.get(ConversationStates), memo: app.get(AnswerMemo), metrics });
   const searches = app.get(SearchService);
-  app.get(GovernanceStore).onCommit((tenant) => searches.noteCommit(tenant));
+  app.get(GovernanceStore).onCommit(({ tenant }) => searches.noteCommit(tenant));
   return app;
 }

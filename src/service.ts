@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './create-app.js';
 import { serveDocument } from './openapi.js';
+import { Invalidation } from './invalidation/invalidation.js';
 import type { Config } from './platform/config/config.js';
 import { Database, connectionPool } from './platform/database/database.js';
 import type { EmbeddedDatabase } from './platform/database/embedded.js';
 import { migrate } from './platform/database/migrate.js';
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
+import { SharedRedis } from './platform/redis/redis.js';
 import { Sweeper } from './platform/retention/sweeper.js';
 
 export interface RunningService {
@@ -42,7 +44,9 @@ export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<Op
 /** Starts listening at once; a database that is not there yet is waited for, and `/health/ready` says so meanwhile. */
 export async function startService(config: Config, platformKey: string, logger: Logger): Promise<RunningService> {
   const { database, close } = await openDatabase(config);
-  const app = await createApp({ config, platformKey, database, logger, metrics: new Metrics() });
+  const metrics = new Metrics();
+  const redis = config.redisUrl === null ? undefined : new SharedRedis(config.redisUrl, logger, metrics);
+  const app = await createApp({ config, platformKey, database, logger, metrics, ...(redis && { redis }) });
   serveDocument(app);
   const stopping = new AbortController();
   const prepared = prepare(database, config, logger, stopping.signal);
@@ -50,8 +54,10 @@ export async function startService(config: Config, platformKey: string, logger: 
   await app.listen(config.port, config.host);
   const sweeper = app.get(Sweeper);
   sweeper.start();
+  const invalidation = app.get(Invalidation);
+  invalidation.start();
   const url = await app.getUrl();
-  logger.info({ url, database: config.databaseUrl === null ? 'embedded' : 'postgresql' }, 'listening');
+  logger.info({ url, database: config.databaseUrl === null ? 'embedded' : 'postgresql', redis: config.redisUrl === null ? 'off' : 'on' }, 'listening');
   return {
     url,
     app,
@@ -60,6 +66,8 @@ export async function startService(config: Config, platformKey: string, logger: 
       stopping.abort();
       await sweeper.stop();
       await closeGently(app);
+      await invalidation.stop();
+      redis?.close();
       await prepared;
       await close();
     },

@@ -51,6 +51,7 @@ export class ConversationStates {
       maxSize: MAX_NAMES,
       sizeOf: namesIn,
       keepsAbsent: true,
+      readsAhead: true,
       ...(now && { now }),
     });
   }

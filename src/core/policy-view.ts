@@ -23,10 +23,14 @@ export interface PolicyAgent {
   readonly skillEntries: ReadonlySet<string>;
 }
 
-export interface PolicyView {
+/** Where a tenant stands. */
+export interface PolicyPoint {
   /** Tells a tenant from a deleted one of the same name: revisions of the two are not comparable. */
   readonly incarnation: string;
   readonly revision: number;
+}
+
+export interface PolicyView extends PolicyPoint {
   readonly settings: Settings;
   readonly settingsRevision: number;
   /** By (effective `sort`, `name`), whatever order they were synced in. */

@@ -1,6 +1,8 @@
 import type { AgentRecord } from '../core/agent-document.js';
 import type { Governance, LoadingCategory, ToolRecord } from '../core/catalog.js';
-import type { DeclaredTool, HistoryEntry } from '../core/history.js';
+import type { DeclaredTool, HistoryEntry, Touched } from '../core/history.js';
+import { touchedBy } from '../core/history.js';
+import { unique } from '../core/json.js';
 import type { Settings } from '../core/settings.js';
 import type { SyncPlan } from '../core/sync-plan.js';
 import type { Author } from '../platform/author.js';
@@ -75,7 +77,16 @@ export interface Committed<T> {
 }
 
 /** Told after a write has committed and before its caller hears of it. */
-export type CommitListener = (tenant: TenantId, revision: number) => void;
+export type CommitListener = (commit: Commit) => void;
+
+/** What one call of {@link GovernanceStore.write} committed. */
+export interface Commit {
+  readonly tenant: TenantId;
+  /** The tenant's revision after it. */
+  readonly revision: number;
+  /** Once for each kind. */
+  readonly touched: readonly Touched[];
+}
 
 /**
  * Every governance write of a tenant, one after another.
@@ -94,11 +105,28 @@ export abstract class GovernanceStore {
 
   /** Runs `work` under the tenant's write lock. What it throws undoes its writes. A tenant that is gone is `TENANT_NOT_FOUND`. */
   async write<T>(by: Author, work: (unit: GovernanceUnit) => Promise<T>): Promise<Committed<T>> {
-    const { changed, ...committed } = await this.transact(by.tenant, (unit, journal) => work(new RecordingUnit(unit, journal, by)));
-    if (changed) for (const listener of this.listeners) listener(by.tenant, committed.revision);
+    const noted: Noted = new Map();
+    const committed = await this.transact(by.tenant, (unit, journal) => work(new RecordingUnit(unit, noting(journal, noted), by)), () => touchedIn(noted));
+    const commit = { tenant: by.tenant, revision: committed.revision, touched: touchedIn(noted) };
+    if (noted.size > 0) for (const listener of this.listeners) listener(commit);
     return committed;
   }
 
-  /** The unit of `work` notes nothing by itself. */
-  protected abstract transact<T>(tenant: TenantId, work: (unit: GovernanceUnit, journal: Journal) => Promise<T>): Promise<Committed<T> & { readonly changed: boolean }>;
+  /** The unit of `work` notes nothing by itself. What it has touched can be asked for once it has ended, to be told with the commit. */
+  protected abstract transact<T>(tenant: TenantId, work: (unit: GovernanceUnit, journal: Journal) => Promise<T>, touched: () => readonly Touched[]): Promise<Committed<T>>;
 }
+
+type Noted = Map<Touched['kind'], Touched['ids'][]>;
+
+/** A journal that also notes what is written about. */
+const noting = (journal: Journal, noted: Noted): Journal => ({
+  append: async (entry) => {
+    await journal.append(entry);
+    const { kind, ids } = touchedBy(entry as HistoryEntry);
+    const lists = noted.get(kind);
+    if (lists === undefined) noted.set(kind, [ids]);
+    else lists.push(ids);
+  },
+});
+
+const touchedIn = (noted: Noted): Touched[] => [...noted].map(([kind, lists]) => ({ kind, ids: unique(lists.flat()) }));

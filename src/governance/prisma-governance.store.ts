@@ -1,8 +1,10 @@
 import type { AgentRecord } from '../core/agent-document.js';
 import type { Governance, LoadingCategory, ToolRecord } from '../core/catalog.js';
-import type { DeclaredTool } from '../core/history.js';
+import type { DeclaredTool, Touched } from '../core/history.js';
 import { declaredTool } from '../core/history.js';
 import type { Settings } from '../core/settings.js';
+import { announcementOf } from '../platform/announcement.js';
+import { announce } from '../platform/database/announce.js';
 import type { Database, Transaction } from '../platform/database/database.js';
 import { tenantNotFound } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
@@ -22,7 +24,7 @@ export class PrismaGovernanceStore extends GovernanceStore {
     super();
   }
 
-  protected override transact<T>(tenant: TenantId, work: (unit: GovernanceUnit, journal: Journal) => Promise<T>): Promise<Committed<T> & { changed: boolean }> {
+  protected override transact<T>(tenant: TenantId, work: (unit: GovernanceUnit, journal: Journal) => Promise<T>, touched: () => readonly Touched[]): Promise<Committed<T>> {
     return this.database.inTenant(tenant, async (tx) => {
       const [row] = await tx.$queryRaw<TenantRow[]>`SELECT revision, settings, settings_revision FROM tenants WHERE id = ${tenant} FOR UPDATE`;
       if (row === undefined) throw tenantNotFound();
@@ -31,7 +33,8 @@ export class PrismaGovernanceStore extends GovernanceStore {
       const result = await work(unit, journal);
       await unit.bump();
       await journal.flush();
-      return { result, revision: unit.revision, changed: unit.changed };
+      for (const { kind, ids } of touched()) await announce(tx, announcementOf(tenant, kind, unit.revision, ids));
+      return { result, revision: unit.revision };
     });
   }
 }
@@ -51,7 +54,7 @@ class PrismaGovernanceUnit implements GovernanceUnit {
     this.revision = this.before;
   }
 
-  get changed(): boolean {
+  private get changed(): boolean {
     return this.revision !== this.before;
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PolicyDelta, PolicyView } from '../core/policy-view.js';
+import type { PolicyDelta, PolicyPoint, PolicyView } from '../core/policy-view.js';
 import { applyDelta } from '../core/policy-view.js';
 import { AppError, tenantNotFound } from '../platform/errors/app-error.js';
 import { within } from '../platform/errors/within.js';
@@ -9,13 +9,14 @@ import { Readings } from '../platform/readings/readings.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { PolicyLoader } from './policy.loader.js';
 
-/** A view is answered from without a look at the database for this long. */
-const FRESH_MS = 200;
+/** A view is answered from without a look at the database for this long; while it is in use, looks for all views renew it. */
+const FRESH_MS = 600;
 /** A look that takes longer counts as failed. The first reading of a tenant may be large, and there is nothing to answer from meanwhile. */
 const LOOK_TIMEOUT_MS = 3_000;
 const FIRST_LOAD_TIMEOUT_MS = 30_000;
 const MIN_REVISION_WAIT_MS = 2_000;
 const POLL_MS = 50;
+const NO_REVISION = 0;
 /** Tools and agents in all the views of the process; some 2 kB each. */
 const MAX_RECORDS = 200_000;
 
@@ -28,6 +29,8 @@ export interface ServedView {
 /** The compiled views of this process, one a tenant, each compiled once for a revision. */
 export class PolicyViews {
   private readonly readings: Readings<TenantId, PolicyView>;
+  /** What looks under way are to find, so that the same news by another road begins no second one. */
+  private readonly expected = new Map<TenantId, number>();
 
   constructor(
     private readonly loader: PolicyLoader,
@@ -43,6 +46,7 @@ export class PolicyViews {
       maxSize,
       sizeOf: ({ tools, agents }) => 1 + tools.length + agents.size,
       keepsAbsent: false,
+      putOut: (tenant) => metrics.viewRevision.remove({ tenant }),
       now,
     });
   }
@@ -53,7 +57,7 @@ export class PolicyViews {
   }
 
   /** A view to decide from, at `minRevision` or later. */
-  async get(tenant: TenantId, minRevision = 0): Promise<ServedView> {
+  async get(tenant: TenantId, minRevision = NO_REVISION): Promise<ServedView> {
     const served = await this.current(tenant);
     return served.view.revision >= minRevision ? served : this.waitFor(tenant, minRevision);
   }
@@ -61,6 +65,48 @@ export class PolicyViews {
   /** A view that holds everything that had committed anywhere when it was asked for. */
   async fresh(tenant: TenantId): Promise<PolicyView> {
     return existing(await this.readings.fresh(tenant));
+  }
+
+  /** Whether something was read of the tenant, so that a decision can be made without reading all of it first. */
+  isKnown(tenant: TenantId): boolean {
+    return this.readings.has(tenant);
+  }
+
+  /** The tenants that are decided for nowadays. */
+  inUse(): TenantId[] {
+    return this.readings.inUse();
+  }
+
+  /** A look that began at `at` found the tenants there: what is unchanged is fresh again, what is not is read at once. */
+  confirm(asked: readonly TenantId[], points: ReadonlyMap<TenantId, PolicyPoint>, at: number): void {
+    for (const tenant of asked) {
+      const view = this.readings.last(tenant);
+      const point = points.get(tenant);
+      if (view === null) continue;
+      if (view.incarnation !== point?.incarnation) void this.readings.refresh(tenant);
+      else if (view.revision === point.revision) this.readings.confirm(tenant, view, at);
+      else if (this.noteRevision(tenant, point.revision)) this.metrics.invalidations.inc({ road: 'check' });
+    }
+  }
+
+  noteFailure(asked: readonly TenantId[]): void {
+    this.readings.noteFailure(asked);
+  }
+
+  /** Another process has committed this revision, or says so. Whether that was news. */
+  noteRevision(tenant: TenantId, revision: number): boolean {
+    const view = this.readings.last(tenant);
+    if (view === null || view.revision >= revision || (this.expected.get(tenant) ?? NO_REVISION) >= revision) return false;
+    this.expected.set(tenant, revision);
+    void this.readings.refresh(tenant).finally(() => {
+      if (this.expected.get(tenant) === revision) this.expected.delete(tenant);
+    });
+    return true;
+  }
+
+  /** Another process has made or deleted the tenant, or says so. */
+  noteTenant(tenant: TenantId): void {
+    void this.readings.refresh(tenant);
   }
 
   /** A write of this process has committed. */
@@ -87,10 +133,15 @@ export class PolicyViews {
   }
 
   private async load(tenant: TenantId, before: PolicyView | null): Promise<PolicyView | null> {
+    const end = this.metrics.cacheFillSeconds.startTimer({ level: 'view' });
     try {
       const delta = await within(before === null ? FIRST_LOAD_TIMEOUT_MS : LOOK_TIMEOUT_MS, this.loader.load(tenant, before));
       this.metrics.policyLoads.inc({ outcome: outcomeOf(delta) });
-      return delta === 'unchanged' ? before : delta && applyDelta(before, delta);
+      if (delta === 'unchanged') return before;
+      const view = delta && applyDelta(before, delta);
+      end();
+      if (view !== null) this.metrics.viewRevision.set({ tenant }, view.revision);
+      return view;
     } catch (error) {
       this.metrics.policyLoads.inc({ outcome: 'failed' });
       throw error;

@@ -1,11 +1,5 @@
-import type { PolicyDelta } from '../core/policy-view.js';
+import type { PolicyDelta, PolicyPoint } from '../core/policy-view.js';
 import type { TenantId } from '../platform/tenant-id.js';
-
-/** The state that a view was made from. */
-export interface PolicyPoint {
-  readonly incarnation: string;
-  readonly revision: number;
-}
 
 /** Reads all that decides for a tenant. The one place where a decision's facts come out of the database. */
 export abstract class PolicyLoader {

@@ -1,8 +1,7 @@
-import type { PolicyDelta } from '../core/policy-view.js';
+import type { PolicyDelta, PolicyPoint } from '../core/policy-view.js';
 import { agentRecord, loadingCategory, settingsOf, toolRecord } from '../governance/record-mapper.js';
 import type { Database } from '../platform/database/database.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import type { PolicyPoint } from './policy.loader.js';
 import { PolicyLoader } from './policy.loader.js';
 
 export class PrismaPolicyLoader extends PolicyLoader {

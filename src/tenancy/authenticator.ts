@@ -28,8 +28,8 @@ interface KnownKey {
   readonly expiresAt: number;
 }
 
-/** A key that was revoked elsewhere works no longer than this: half of the second that is promised. */
-const FRESH_MS = 500;
+/** A key that was revoked elsewhere works no longer than this without a look; while it is in use, looks for all keys renew it. */
+const FRESH_MS = 600;
 const LOOK_TIMEOUT_MS = 2_000;
 const MAX_KEYS = 10_000;
 
@@ -88,6 +88,26 @@ export class Authenticator {
 
   forgetTenant(tenant: TenantId): void {
     this.known.forget((name) => partsOf(name).tenant === tenant);
+  }
+
+  /** The keys that are brought nowadays. */
+  inUse(): Pick<ApiKey, 'tenant' | 'keyId'>[] {
+    return this.known.inUse().map(partsOf);
+  }
+
+  /** A look that began at `at` found that these of the keys are there. A key never changes, so those are as they were. */
+  confirm(asked: readonly Pick<ApiKey, 'tenant' | 'keyId'>[], there: readonly Pick<ApiKey, 'tenant' | 'keyId'>[], at: number): void {
+    const found = new Set(there.map(nameOf));
+    const gone = new Set(asked.map(nameOf).filter((name) => !found.has(name)));
+    if (gone.size > 0) this.known.forget((name) => gone.has(name));
+    for (const name of found) {
+      const key = this.known.last(name);
+      if (key !== null) this.known.confirm(name, key, at);
+    }
+  }
+
+  noteFailure(asked: readonly Pick<ApiKey, 'tenant' | 'keyId'>[]): void {
+    this.known.noteFailure(asked.map(nameOf));
   }
 
   private async find(name: KeyName): Promise<KnownKey | null> {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { unique } from '../core/json.js';
+import { Announcer, announcementOf } from '../platform/announcement.js';
 import { AppError } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { digestOf, mintKey } from './api-key.js';
@@ -19,6 +20,7 @@ export class KeysService {
   constructor(
     private readonly keys: KeyStore,
     private readonly authenticator: Authenticator,
+    private readonly announcer: Announcer,
   ) {}
 
   /** The key itself is in this answer and nowhere else. */
@@ -39,5 +41,6 @@ export class KeysService {
   async revoke(tenant: TenantId, keyId: string): Promise<void> {
     if (!(await this.keys.delete(tenant, keyId))) throw new AppError('KEY_NOT_FOUND', `there is no key \`${keyId}\``);
     this.authenticator.forget(tenant, keyId);
+    this.announcer.tell(announcementOf(tenant, 'key', null, [keyId]));
   }
 }

@@ -1,3 +1,5 @@
+import { announcementOf } from '../platform/announcement.js';
+import { announce } from '../platform/database/announce.js';
 import type { Database } from '../platform/database/database.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { KeyRecord } from './key.store.js';
@@ -33,6 +35,10 @@ export class PrismaKeyStore extends KeyStore {
   }
 
   override delete(tenantId: TenantId, keyId: string): Promise<boolean> {
-    return this.database.inTenant(tenantId, async (tx) => (await tx.apiKey.deleteMany({ where: { tenantId, keyId } })).count > 0);
+    return this.database.inTenant(tenantId, async (tx) => {
+      const { count } = await tx.apiKey.deleteMany({ where: { tenantId, keyId } });
+      if (count > 0) await announce(tx, announcementOf(tenantId, 'key', null, [keyId]));
+      return count > 0;
+    });
   }
 }

@@ -1,3 +1,5 @@
+import { announcementOf } from '../platform/announcement.js';
+import { announce } from '../platform/database/announce.js';
 import type { Database } from '../platform/database/database.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { TenantRecord } from './tenant.store.js';
@@ -21,7 +23,9 @@ export class PrismaTenantStore extends TenantStore {
   override create(tenantId: TenantId, name: string): Promise<TenantRecord | null> {
     return this.database.asPlatform(async (tx) => {
       const [row] = await tx.tenant.createManyAndReturn({ data: [{ id: tenantId, name }], select: COLUMNS, skipDuplicates: true });
-      return row === undefined ? null : tenantRecord(row);
+      if (row === undefined) return null;
+      await announce(tx, announcementOf(tenantId, 'tenant', null, []));
+      return tenantRecord(row);
     });
   }
 
@@ -35,6 +39,10 @@ export class PrismaTenantStore extends TenantStore {
   }
 
   override delete(tenantId: TenantId): Promise<boolean> {
-    return this.database.asPlatform(async (tx) => (await tx.tenant.deleteMany({ where: { id: tenantId } })).count > 0);
+    return this.database.asPlatform(async (tx) => {
+      const { count } = await tx.tenant.deleteMany({ where: { id: tenantId } });
+      if (count > 0) await announce(tx, announcementOf(tenantId, 'tenant', null, []));
+      return count > 0;
+    });
   }
 }

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { Announcer, announcementOf } from '../platform/announcement.js';
 import { AppError } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { tenantId } from '../platform/tenant-id.js';
@@ -13,6 +14,7 @@ export class TenantsService {
     private readonly tenants: TenantStore,
     private readonly authenticator: Authenticator,
     private readonly views: PolicyViews,
+    private readonly announcer: Announcer,
   ) {}
 
   async create(id: string, name: string): Promise<TenantRecord> {
@@ -20,6 +22,7 @@ export class TenantsService {
     const created = await this.tenants.create(tenant, name);
     if (created === null) throw new AppError('TENANT_EXISTS', `there is a tenant \`${id}\` already`);
     this.views.noteCommit(tenant);
+    this.announcer.tell(announcementOf(tenant, 'tenant', null, []));
     return created;
   }
 
@@ -32,6 +35,7 @@ export class TenantsService {
     if (tenant === null || !(await this.tenants.delete(tenant))) throw new AppError('TENANT_NOT_FOUND', `there is no tenant \`${id}\``);
     this.authenticator.forgetTenant(tenant);
     this.views.noteCommit(tenant);
+    this.announcer.tell(announcementOf(tenant, 'tenant', null, []));
   }
 }
 

@@ -4,36 +4,42 @@ import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 
 const FEATURES = ['tenancy', 'registry', 'agents', 'conversations', 'decision', 'history'];
-const SHARED_PORTS = ['governance', 'policy', 'engines', 'search'];
+const SHARED_PORTS = ['governance', 'invalidation', 'policy', 'engines', 'search'];
 
 /** Who may import whom, as data. The first rule whose `from` fits a file is the file's; paths are below `src`. */
 const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; readonly packages: readonly RegExp[] }[] = [
   { from: /^core\//u, may: [/^core\//u], packages: [] },
   // Composition: these alone name adapters.
-  { from: /^(?:main|service|create-app|openapi|write-openapi|app\.module)\.ts$/u, may: [/./u], packages: [/^@nestjs\//u, /^node:/u, /^fastify$/u] },
+  { from: /^(?:main|service|create-app|openapi|write-openapi|app\.module|invalidation\/invalidation\.module)\.ts$/u, may: [/./u], packages: [/^@nestjs\//u, /^node:/u, /^fastify$/u] },
   // Adapters.
+  { from: /\/redis-[\w-]+\.ts$/u, may: [/^core\//u, /^platform\//u, /^invalidation\/announcements/u, /\.store\.ts$/u], packages: [/^ioredis$/u, /^node:/u] },
+  { from: /^invalidation\/postgres-/u, may: [/^platform\//u, /^invalidation\/announcements/u], packages: [] },
   { from: /\/prisma-[\w-]+\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/scope/u, /^governance\/record-mapper/u, /\.(?:store|loader)\.ts$/u], packages: [] },
   // Ports. The one of governance notes every write by itself, so that no adapter can leave it out.
   { from: /\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\/(?:author|tenant-id)/u, /^tenancy\/scope/u, /^governance\/recording-unit/u], packages: [] },
+  { from: /^platform\/redis\//u, may: [/^platform\//u], packages: [/^ioredis$/u, /^cockatiel$/u] },
   { from: /^platform\/database\//u, may: [/^platform\//u], packages: [/^@prisma\//u, /^pg$/u, /^@electric-sql\/pglite$/u, /^node:/u] },
   // Words and shapes of the core that the edge speaks in; no decision.
   { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|text|reason|catalog|route|agent-document|history)/u], packages: [/^@nestjs\/(?:common|core|swagger|platform-fastify)$/u, /^class-validator$/u, /^fastify$/u, /^lru-cache$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
   { from: /^engines\//u, may: [/^core\//u, /^engines\//u], packages: [/^ajv/u, /^@bufbuild\/cel$/u, /^lru-cache$/u, /^node:vm$/u] },
   // Ranking: its port is `tool-ranker`, its libraries stay inside.
   { from: /^search\//u, may: [/^core\/search\.ts$/u, /^search\//u, /^platform\/errors/u], packages: [/^minisearch\/SearchableMap$/u, /^stemmer$/u, /^node:(?:fs|timers)\/promises$/u] },
+  // What replicas tell one another; what they keep is handed to it.
+  { from: /^invalidation\//u, may: [/^core\/policy-view/u, /^invalidation\//u, /^platform\/(?:announcement|errors|observability|readings|tenant-id)/u], packages: [/^node:timers/u] },
   { from: /^governance\//u, may: [/^core\//u, /^governance\//u, /^platform\/author/u], packages: [] },
   { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^engines\/engines\.ts$/u, /^platform\/(?:errors|observability|config|readings|tenant-id)/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^node:timers/u] },
   { from: /\.(?:controller|dto)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/access/u, /^policy\/request\.schema/u], packages: [/^@nestjs\//u, /^class-validator$/u, /^fastify$/u] },
   // The edge of two features: what stands before the framework's own layers.
   { from: /^(?:tenancy\/(?:access|large-bodies)|decision\/fast-road)/u, may: [/^platform\//u, /^policy\/policy-views/u, /^conversations\/conversation-states/u, /^tenancy\/access/u], packages: [/^@nestjs\/(?:common|core)$/u, /^fastify$/u] },
   // Services.
-  { from: /./u, may: [/^core\//u, /^platform\/(?:author|errors|observability|config|readings|tenant-id)/u, /^(?:governance\/governance\.store|policy\/(?:policy-views|subjects|impacts|body-reader|request\.schema)|engines\/engines|search\/tool-ranker|conversations\/conversation-states)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
+  { from: /./u, may: [/^core\//u, /^platform\/(?:announcement|author|errors|observability|config|readings|tenant-id)/u, /^(?:governance\/governance\.store|policy\/(?:policy-views|subjects|impacts|body-reader|request\.schema)|engines\/engines|search\/tool-ranker|conversations\/conversation-states)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
 ];
 
 const OWN_DRIVER: readonly (readonly [packageName: RegExp, where: RegExp])[] = [
   [/generated\/client/u, /^(?:platform\/database\/|.*\/prisma-)/u],
   [/^@nestjs\/swagger$/u, /(?:\.controller|\.dto|^openapi)\.ts$/u],
   [/^pg$/u, /^platform\/database\//u],
+  [/^ioredis$/u, /^(?:platform\/redis\/|.*\/redis-)/u],
 ];
 
 const ROOT = 'src';

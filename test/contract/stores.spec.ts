@@ -73,7 +73,7 @@ describe.each(KINDS)('the stores, $name', ({ open }) => {
   it('INVARIANT (revision): give each write the next revision, and tell the listener after the commit', async () => {
     await fresh();
     const heard: number[] = [];
-    stores.governance.onCommit((of, revision) => {
+    stores.governance.onCommit(({ tenant: of, revision }) => {
       if (of === tenant) heard.push(revision);
     });
     expect((await write((unit) => unit.saveSync('s', plan(declare('a'))))).revision).toBe(1);

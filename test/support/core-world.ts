@@ -82,7 +82,7 @@ export class CoreWorld implements World {
   private readonly conversationReader = new ConversationReader(DEFAULT_LIMITS);
 
   private constructor() {
-    this.memory.governance.onCommit((tenant) => {
+    this.memory.governance.onCommit(({ tenant }) => {
       this.views.noteCommit(tenant);
       this.states.noteGovernance(tenant);
     });

@@ -3,14 +3,13 @@ import type { AgentRecord } from '../../src/core/agent-document.js';
 import type { Governance, LoadingCategory, ToolRecord } from '../../src/core/catalog.js';
 import type { DeclaredTool, HistoryEntry } from '../../src/core/history.js';
 import { declaredTool } from '../../src/core/history.js';
-import type { PolicyDelta } from '../../src/core/policy-view.js';
+import type { PolicyDelta, PolicyPoint } from '../../src/core/policy-view.js';
 import type { Settings } from '../../src/core/settings.js';
 import { DEFAULT_SETTINGS } from '../../src/core/settings.js';
 import type { AgentToSave, Committed, EntryToKeep, GovernanceUnit, Journal, Restoration, StoredSettings, SyncToSave } from '../../src/governance/governance.store.js';
 import { GovernanceStore } from '../../src/governance/governance.store.js';
 import { AppError } from '../../src/platform/errors/app-error.js';
 import type { TenantId } from '../../src/platform/tenant-id.js';
-import type { PolicyPoint } from '../../src/policy/policy.loader.js';
 import { PolicyLoader } from '../../src/policy/policy.loader.js';
 import type { KeyRecord } from '../../src/tenancy/key.store.js';
 import { KeyStore } from '../../src/tenancy/key.store.js';
@@ -74,15 +73,14 @@ class MemoryGovernanceStore extends GovernanceStore {
     super();
   }
 
-  protected override async transact<T>(tenant: TenantId, work: (unit: GovernanceUnit, journal: Journal) => Promise<T>): Promise<Committed<T> & { changed: boolean }> {
+  protected override async transact<T>(tenant: TenantId, work: (unit: GovernanceUnit, journal: Journal) => Promise<T>): Promise<Committed<T>> {
     const before = this.queues.get(tenant) ?? Promise.resolve();
     const run = before.then(async () => {
       const state = copyOf(this.world.of(tenant));
-      const revision = state.revision;
       const result = await work(new MemoryGovernanceUnit(state), new MemoryJournal(state));
       if (this.world.tenants.has(tenant)) this.world.tenants.set(tenant, state);
       for (const [id, { conversation }] of state.conversations) if (!state.agents.has(conversation.agentId)) state.conversations.delete(id);
-      return { result, revision: state.revision, changed: state.revision !== revision };
+      return { result, revision: state.revision };
     });
     this.queues.set(tenant, run.catch(() => undefined));
     return run;

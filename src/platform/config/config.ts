@@ -5,6 +5,8 @@ export interface Config {
   readonly port: number;
   /** Null: the embedded database in `dataDir`. */
   readonly databaseUrl: string | null;
+  /** Null: the replica shares nothing with others but the database. */
+  readonly redisUrl: string | null;
   readonly dataDir: string;
   /** Null in embedded mode alone: then a key is made once and kept in the data folder. */
   readonly platformKey: string | null;
@@ -82,6 +84,7 @@ export function parseConfig(environment: Environment): Config {
     host: read('HOST') ?? '127.0.0.1',
     port: integer('PORT', 3000, 0, 65_535),
     databaseUrl: read('DATABASE_URL'),
+    redisUrl: read('REDIS_URL'),
     dataDir: read('TOOLCRIB_DATA_DIR') ?? '.toolcrib',
     platformKey: read('TOOLCRIB_PLATFORM_KEY'),
     maxStalenessMs: integer('TOOLCRIB_MAX_STALENESS_MS', 30_000, 0, 86_400_000),
@@ -94,9 +97,10 @@ export function parseConfig(environment: Environment): Config {
   return config;
 }
 
-function crossFaults({ databaseUrl, platformKey }: Config): string[] {
+function crossFaults({ databaseUrl, redisUrl, platformKey }: Config): string[] {
   const faults: string[] = [];
   if (databaseUrl !== null && !/^postgres(?:ql)?:\/\//u.test(databaseUrl)) faults.push('DATABASE_URL must begin with postgres:// or postgresql://');
+  if (redisUrl !== null && !/^rediss?:\/\//u.test(redisUrl)) faults.push('REDIS_URL must begin with redis:// or rediss://');
   if (databaseUrl !== null && platformKey === null) faults.push('TOOLCRIB_PLATFORM_KEY is required with DATABASE_URL');
   if (platformKey !== null && platformKey.length < 32) faults.push('TOOLCRIB_PLATFORM_KEY must have at least 32 characters');
   return faults;

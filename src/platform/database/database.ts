@@ -17,6 +17,8 @@ const GIVE_UP_MS = 35_000;
 export interface TransactionOptions {
   /** Everything read is of one moment. */
   readonly snapshot?: boolean;
+  /** It finds out whether the database is back. */
+  readonly evenIfAway?: boolean;
 }
 
 /**
@@ -26,6 +28,8 @@ export interface TransactionOptions {
 export class Database {
   private readonly prisma: PrismaClient;
   private ready = false;
+  /** While it is, nobody is sent there to wait: whoever finds out that it is back says so. */
+  isAway = false;
 
   constructor(readonly pool: pg.Pool) {
     // A connection that breaks while idle is replaced by the pool at the next use; unheard, it would end the process.
@@ -51,15 +55,16 @@ export class Database {
   }
 
   /** Runs `work` in a transaction that sees the list of tenants and nothing of theirs. */
-  asPlatform<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+  asPlatform<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     return this.transact(async (tx) => {
       await tx.$executeRaw`SELECT set_config('role', 'toolcrib_platform', true)`;
       return work(tx);
-    }, {});
+    }, options);
   }
 
-  private transact<T>(work: (tx: Transaction) => Promise<T>, { snapshot = false }: TransactionOptions): Promise<T> {
+  private transact<T>(work: (tx: Transaction) => Promise<T>, { snapshot = false, evenIfAway = false }: TransactionOptions): Promise<T> {
     if (!this.ready) throw new AppError('DATABASE_UNAVAILABLE', 'the database is not there yet');
+    if (this.isAway && !evenIfAway) throw new AppError('DATABASE_UNAVAILABLE', 'the database can not be reached: try again shortly');
     const isolationLevel = snapshot ? Prisma.TransactionIsolationLevel.RepeatableRead : Prisma.TransactionIsolationLevel.ReadCommitted;
     return within(GIVE_UP_MS, this.prisma.$transaction(work, { maxWait: MAX_WAIT_MS, timeout: TIMEOUT_MS, isolationLevel }));
   }

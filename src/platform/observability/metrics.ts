@@ -43,6 +43,50 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly invalidations = new Counter({
+    name: 'toolcrib_invalidations_total',
+    help: 'news of what another replica committed, by the road that brought it first (redis, postgres, check)',
+    labelNames: ['road'],
+    registers: [this.registry],
+  });
+
+  readonly invalidationLag = new Histogram({
+    name: 'toolcrib_invalidation_lag_seconds',
+    help: 'from a commit on another replica until this one knew of it, by road',
+    labelNames: ['road'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers: [this.registry],
+  });
+
+  readonly cacheRequests = new Counter({
+    name: 'toolcrib_cache_requests_total',
+    help: 'look-ups by level (answer, view, shared) and outcome (hit, miss, error)',
+    labelNames: ['level', 'outcome'],
+    registers: [this.registry],
+  });
+
+  readonly cacheFillSeconds = new Histogram({
+    name: 'toolcrib_cache_fill_seconds',
+    help: 'time to fill a level: view = reading and compiling a tenant or what changed of it, shared = storing an answer in Redis',
+    labelNames: ['level'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+
+  readonly viewRevision = new Gauge({
+    name: 'toolcrib_view_revision',
+    help: 'the revision that this replica decides from, by tenant',
+    labelNames: ['tenant'],
+    registers: [this.registry],
+  });
+
+  readonly breakerState = new Gauge({
+    name: 'toolcrib_breaker_state',
+    help: '1 for the state that the circuit breaker of a dependency is in (closed, half-open, open)',
+    labelNames: ['dependency', 'state'],
+    registers: [this.registry],
+  });
+
   readonly databaseUp = new Gauge({ name: 'toolcrib_database_up', help: '1 when the last look at the database succeeded', registers: [this.registry] });
 
   constructor() {

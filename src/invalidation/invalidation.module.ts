@@ -1,0 +1,53 @@
+import type { Provider } from '@nestjs/common';
+import { GovernanceStore } from '../governance/governance.store.js';
+import { Announcer, announcementOf } from '../platform/announcement.js';
+import type { Config } from '../platform/config/config.js';
+import type { Database } from '../platform/database/database.js';
+import type { Logger } from '../platform/observability/logger.js';
+import type { Metrics } from '../platform/observability/metrics.js';
+import type { SharedRedis } from '../platform/redis/redis.js';
+import { PolicyViews } from '../policy/policy-views.js';
+import { Authenticator } from '../tenancy/authenticator.js';
+import { Invalidation } from './invalidation.js';
+import { PostgresAnnouncements } from './postgres-announcements.js';
+import { PrismaRevisionLoader } from './prisma-revision.loader.js';
+import { RedisAnnouncements } from './redis-announcements.js';
+import { RevisionLoader } from './revision.loader.js';
+import { RevisionWatch } from './revision-watch.js';
+
+export interface InvalidationParts {
+  readonly config: Config;
+  readonly database: Database;
+  readonly redis: SharedRedis | null;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** How replicas tell one another what they committed. Alone on an embedded database there is nobody to tell. */
+export function invalidationProviders({ config: { databaseUrl }, database, redis, logger, metrics }: InvalidationParts): Provider[] {
+  const overRedis = redis && new RedisAnnouncements(redis);
+  const roads = [...(overRedis ? [overRedis] : []), ...(databaseUrl === null ? [] : [new PostgresAnnouncements(databaseUrl)])];
+  const announcer: Announcer = { tell: (announcement) => overRedis?.publish(announcement) };
+  return [
+    { provide: Announcer, useValue: announcer },
+    { provide: RevisionLoader, useValue: new PrismaRevisionLoader(database) },
+    {
+      provide: Invalidation,
+      useFactory: (loader: RevisionLoader, views: PolicyViews, keys: Authenticator, store: GovernanceStore) => {
+        store.onCommit(({ tenant, revision, touched }) => {
+          for (const { kind, ids } of touched) announcer.tell(announcementOf(tenant, kind, revision, ids));
+        });
+        const watch = new RevisionWatch(loader, views, keys, database, logger);
+        return new Invalidation(roads, watch, {
+          revision: (tenant, revision) => views.noteRevision(tenant, revision),
+          tenant: (tenant) => {
+            keys.forgetTenant(tenant);
+            views.noteTenant(tenant);
+          },
+          keyRevoked: (tenant, keyId) => keys.forget(tenant, keyId),
+        }, metrics);
+      },
+      inject: [RevisionLoader, PolicyViews, Authenticator, GovernanceStore],
+    },
+  ];
+}

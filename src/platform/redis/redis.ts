@@ -1,0 +1,80 @@
+import type { CircuitBreakerPolicy } from 'cockatiel';
+import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleAll } from 'cockatiel';
+import { Redis } from 'ioredis';
+import type { Logger } from '../observability/logger.js';
+import type { Metrics } from '../observability/metrics.js';
+
+/** A command that takes longer counts as failed: what it would find can be computed anew in less. */
+const COMMAND_TIMEOUT_MS = 200;
+const CONNECT_TIMEOUT_MS = 2_000;
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 2_000;
+/** So many failures one after another, and no command is sent for a while. */
+const FAILURES = 3;
+const OPEN_MS = 1_000;
+
+const STATES: readonly (readonly [CircuitState, string])[] = [[CircuitState.Closed, 'closed'], [CircuitState.HalfOpen, 'half-open'], [CircuitState.Open, 'open']];
+
+/**
+ * The Redis that replicas share. Nothing that is answered depends on it: every command ends soon, one way or the other, and
+ * while it fails a breaker keeps everybody from waiting for it.
+ */
+export class SharedRedis {
+  private readonly breaker: CircuitBreakerPolicy;
+  private readonly commands: Redis;
+  private readonly clients: Redis[] = [];
+  private isUp = false;
+
+  constructor(
+    private readonly url: string,
+    private readonly logger: Logger,
+    metrics: Metrics,
+  ) {
+    this.breaker = circuitBreaker(handleAll, { halfOpenAfter: OPEN_MS, breaker: new ConsecutiveBreaker(FAILURES) });
+    const show = (state: CircuitState): void => {
+      for (const [of, name] of STATES) metrics.breakerState.set({ dependency: 'redis', state: name }, of === state ? 1 : 0);
+    };
+    show(CircuitState.Closed);
+    this.breaker.onStateChange(show);
+    this.commands = this.connect();
+    this.commands.on('ready', () => this.note(true));
+    this.commands.on('close', () => this.note(false));
+  }
+
+  /** As the last command, or the connection, had it. */
+  get isReachable(): boolean {
+    return this.isUp && this.breaker.state === CircuitState.Closed;
+  }
+
+  /** Throws when Redis does not answer in time, or is not asked because it did not before. */
+  run<T>(command: (redis: Redis) => Promise<T>): Promise<T> {
+    return this.breaker.execute(() => command(this.commands));
+  }
+
+  /** A connection of its own, for messages. */
+  connect(): Redis {
+    const client = new Redis(this.url, {
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      commandTimeout: COMMAND_TIMEOUT_MS,
+      enableOfflineQueue: false,
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      keepAlive: 10_000,
+      retryStrategy: (tries) => Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), LONGEST_RETRY_MS),
+    });
+    // Unheard, it would end the process; `note` tells of it once.
+    client.on('error', () => undefined);
+    this.clients.push(client);
+    return client;
+  }
+
+  close(): void {
+    for (const client of this.clients) client.disconnect();
+  }
+
+  private note(isUp: boolean): void {
+    if (this.isUp === isUp) return;
+    this.isUp = isUp;
+    this.logger[isUp ? 'info' : 'warn']({ redis: isUp ? 'up' : 'unreachable' }, isUp ? 'Redis is there' : 'Redis is away: decisions go on without it');
+  }
+}
