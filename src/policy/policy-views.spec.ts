@@ -148,7 +148,7 @@ describe('INVARIANT (freshness)', () => {
   it('no more is kept than may be: a large tenant puts another one out', async () => {
     const loader = new HeldLoader();
     loader.records = 6;
-    const views = new PolicyViews(loader, new Metrics(), 30_000, () => 1_000, 10);
+    const views = new PolicyViews(loader, new Metrics(), 30_000, () => 1_000, 10_000);
     const other = 'u' as TenantId;
     await views.get(TENANT);
     expect(views.hot(TENANT)).not.toBeNull();

@@ -8,6 +8,7 @@ import type { MonotonicClock } from '../platform/readings/readings.js';
 import { Readings } from '../platform/readings/readings.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { PolicyLoader } from './policy.loader.js';
+import { viewSize } from './view-size.js';
 
 /** A view is answered from without a look at the database for this long; while it is in use, looks for all views renew it. */
 const FRESH_MS = 600;
@@ -17,8 +18,8 @@ const FIRST_LOAD_TIMEOUT_MS = 30_000;
 const MIN_REVISION_WAIT_MS = 2_000;
 const POLL_MS = 50;
 const NO_REVISION = 0;
-/** Tools and agents in all the views of the process; some 2 kB each. */
-const MAX_RECORDS = 200_000;
+/** Of all the views of the process: a thousand tenants of a hundred terse tools and twenty agents. */
+const MAX_BYTES = 192 * 1024 * 1024;
 
 export interface ServedView {
   readonly view: PolicyView;
@@ -37,14 +38,14 @@ export class PolicyViews {
     private readonly metrics: Metrics,
     maxStalenessMs: number,
     private readonly now: MonotonicClock = () => performance.now(),
-    maxSize = MAX_RECORDS,
+    maxSize = MAX_BYTES,
   ) {
     this.readings = new Readings<TenantId, PolicyView>({
       load: (tenant, before) => this.load(tenant, before),
       freshMs: FRESH_MS,
       maxStalenessMs,
       maxSize,
-      sizeOf: ({ tools, agents }) => 1 + tools.length + agents.size,
+      sizeOf: viewSize,
       keepsAbsent: false,
       putOut: (tenant) => metrics.viewRevision.remove({ tenant }),
       now,

@@ -12,7 +12,7 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   // Composition: these alone name adapters.
   { from: /^(?:main|service|create-app|openapi|write-openapi|app\.module|invalidation\/invalidation\.module)\.ts$/u, may: [/./u], packages: [/^@nestjs\//u, /^node:/u, /^fastify$/u] },
   // Adapters.
-  { from: /\/redis-[\w-]+\.ts$/u, may: [/^core\//u, /^platform\//u, /^invalidation\/announcements/u, /\.store\.ts$/u], packages: [/^ioredis$/u, /^node:/u] },
+  { from: /\/redis-[\w-]+(?:\.store)?\.ts$/u, may: [/^core\//u, /^platform\//u, /^invalidation\/announcements/u, /\.store\.ts$/u], packages: [/^ioredis$/u, /^node:/u] },
   { from: /^invalidation\/postgres-/u, may: [/^platform\//u, /^invalidation\/announcements/u], packages: [] },
   { from: /\/prisma-[\w-]+\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/scope/u, /^governance\/record-mapper/u, /\.(?:store|loader)\.ts$/u], packages: [] },
   // Ports. The one of governance notes every write by itself, so that no adapter can leave it out.
@@ -32,7 +32,7 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   // The edge of two features: what stands before the framework's own layers.
   { from: /^(?:tenancy\/(?:access|large-bodies)|decision\/fast-road)/u, may: [/^platform\//u, /^policy\/policy-views/u, /^conversations\/conversation-states/u, /^tenancy\/access/u], packages: [/^@nestjs\/(?:common|core)$/u, /^fastify$/u] },
   // Services.
-  { from: /./u, may: [/^core\//u, /^platform\/(?:announcement|author|errors|observability|config|readings|tenant-id)/u, /^(?:governance\/governance\.store|policy\/(?:policy-views|subjects|impacts|body-reader|request\.schema)|engines\/engines|search\/tool-ranker|conversations\/conversation-states)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
+  { from: /./u, may: [/^core\//u, /^platform\/(?:announcement|author|errors|observability|config|readings|tenant-id)/u, /^(?:governance\/governance\.store|policy\/(?:policy-views|subjects|impacts|body-reader|request\.schema)|engines\/engines|search\/tool-ranker|invalidation\/revision\.loader|conversations\/conversation-states)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
 ];
 
 const OWN_DRIVER: readonly (readonly [packageName: RegExp, where: RegExp])[] = [
