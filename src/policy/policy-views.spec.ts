@@ -177,4 +177,87 @@ describe('INVARIANT (freshness)', () => {
     expect((await views.get(TENANT, 2)).view.revision).toBe(2);
     expect((await views.get(TENANT, 1)).view.revision).toBe(2);
   });
+
+  const at = (revision: number, incarnation = 'i') => new Map([[TENANT, { incarnation, revision }]]);
+
+  it('a view that a look for all finds unchanged is fresh again, and nobody reads it', async () => {
+    const { loader, clock, views } = setUp();
+    const { view } = await views.get(TENANT);
+    for (let i = 0; i < 10; i += 1) {
+      clock.now += 400;
+      expect(views.inUse()).toEqual([TENANT]);
+      views.confirm([TENANT], at(1), clock.now);
+      expect(views.hot(TENANT)).toBe(view);
+    }
+    expect(loader.loads).toBe(1);
+  });
+
+  it('a look that began before is no news of later', async () => {
+    const { clock, views } = setUp();
+    await views.get(TENANT);
+    clock.now += 500;
+    views.confirm([TENANT], at(1), clock.now - 300);
+    clock.now += 301;
+    expect(views.hot(TENANT)).toBeNull();
+  });
+
+  it('a commit of this process is not undone by a look that finds the view unchanged', async () => {
+    const { loader, clock, views } = setUp();
+    await views.get(TENANT);
+    clock.now += 10;
+    loader.revision = 2;
+    views.noteCommit(TENANT);
+    views.confirm([TENANT], at(1), clock.now);
+    expect(views.hot(TENANT)).toBeNull();
+    expect((await views.get(TENANT)).view.revision).toBe(2);
+  });
+
+  it.each([['a later revision', at(2)], ['another incarnation', at(1, 'j')], ['no such tenant', new Map()]])('a look that finds %s has the view read at once', async (_, points) => {
+    const { loader, clock, views } = setUp();
+    await views.get(TENANT);
+    clock.now += 10;
+    loader.revision = 2;
+    views.confirm([TENANT], points, clock.now);
+    expect(views.hot(TENANT)).toBeNull();
+    await new Promise(setImmediate);
+    expect([views.hot(TENANT)?.revision, loader.loads]).toEqual([2, 2]);
+  });
+
+  it('a message of a later revision has the view read once, whoever repeats it', async () => {
+    const { loader, clock, views } = setUp();
+    await views.get(TENANT);
+    clock.now += 10;
+    loader.revision = 2;
+    expect([views.noteRevision(TENANT, 2), views.noteRevision(TENANT, 2), views.noteRevision(TENANT, 1)]).toEqual([true, false, false]);
+    await new Promise(setImmediate);
+    expect([views.hot(TENANT)?.revision, views.noteRevision(TENANT, 2), loader.loads]).toEqual([2, false, 2]);
+  });
+
+  it('a made-up message costs a look and masks no later one', async () => {
+    const { loader, clock, views } = setUp();
+    await views.get(TENANT);
+    clock.now += 10;
+    expect(views.noteRevision(TENANT, Number.MAX_SAFE_INTEGER)).toBe(true);
+    await new Promise(setImmediate);
+    expect(views.hot(TENANT)?.revision).toBe(1);
+    loader.revision = 2;
+    expect(views.noteRevision(TENANT, 2)).toBe(true);
+    await new Promise(setImmediate);
+    expect(views.hot(TENANT)?.revision).toBe(2);
+  });
+
+  it('a message of a tenant that nobody asks for reads nothing', async () => {
+    const { loader, views } = setUp();
+    expect(views.noteRevision(TENANT, 9)).toBe(false);
+    expect([loader.loads, views.inUse(), views.isKnown(TENANT)]).toEqual([0, [], false]);
+  });
+
+  it('nobody waits for a database of which a look for all has found that it is away', async () => {
+    const { loader, clock, views } = setUp();
+    await views.get(TENANT);
+    loader.hold = new Promise(() => undefined);
+    views.noteFailure([TENANT]);
+    clock.now += 700;
+    expect(await views.get(TENANT)).toMatchObject({ staleForMs: 700 });
+  });
 });

@@ -126,4 +126,20 @@ describe('the authenticator', () => {
     await Promise.all(Array.from({ length: 50 }, () => authenticator.authenticate(text)));
     expect(keys.looks).toBeLessThanOrEqual(2);
   });
+
+  it('knows a key for as long as looks for all find it there, and no longer', async () => {
+    const { keys, clock, authenticator } = setUp();
+    const [kept, revoked] = [keys.mint(), keys.mint()];
+    for (const { text } of [kept, revoked]) await authenticator.authenticate(text);
+    clock.now += 500;
+    const asked = authenticator.inUse();
+    expect(asked).toHaveLength(2);
+    authenticator.confirm(asked, asked.filter(({ keyId }) => keyId === kept.keyId), clock.now);
+    keys.records.delete(revoked.keyId);
+    expect([authenticator.fromMemory(kept.text), authenticator.fromMemory(revoked.text)]).toEqual([expect.objectContaining({ keyId: kept.keyId }), null]);
+    clock.now += 500;
+    expect(authenticator.fromMemory(kept.text)).not.toBeNull();
+    await expect(authenticator.authenticate(revoked.text)).rejects.toMatchObject(REFUSED);
+    expect(keys.looks).toBe(3);
+  });
 });

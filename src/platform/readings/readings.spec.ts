@@ -268,3 +268,54 @@ describe('what is kept', () => {
     expect(['a', 'b', 'c'].map((key) => readings.hot(key)?.text)).toEqual([undefined, 'b', 'c']);
   });
 });
+
+describe('a slow look', () => {
+  it('is waited for a second by who has something to answer from, and told as what it is', async () => {
+    const { state, readings, hold, letGo } = setUp();
+    await readings.current('k');
+    hold();
+    state.now += 200;
+    const first = readings.current('k');
+    state.now += 1_000;
+    const second = readings.current('k');
+    expect([await second, await first]).toEqual([{ value: { text: 'old' }, staleForMs: 1_200 }, { value: { text: 'old' }, staleForMs: 1_200 }]);
+    letGo();
+  });
+
+  it('does not bring back what was forgotten meanwhile', async () => {
+    const { database, state, readings, hold, letGo, settle } = setUp();
+    await readings.current('k');
+    hold();
+    state.now += 200;
+    const waiting = readings.current('k');
+    database.delete('k');
+    readings.forget((key) => key === 'k');
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    letGo();
+    await settle();
+    expect(await waiting).toEqual({ value: null, staleForMs: 0 });
+  });
+
+  it('is begun ahead of its time where readings are told to, and nobody waits', async () => {
+    const { database, state, readings, settle } = setUp({ readsAhead: true });
+    await readings.current('k');
+    database.set('k', { text: 'new' });
+    state.now += 99;
+    expect([readings.hot('k'), state.looks]).toEqual([{ text: 'old' }, 1]);
+    state.now += 1;
+    expect([readings.hot('k'), readings.hot('k'), state.looks]).toEqual([{ text: 'old' }, { text: 'old' }, 2]);
+    await settle();
+    state.now += 150;
+    expect(readings.hot('k')).toEqual({ text: 'new' });
+  });
+});
+
+describe('one that is larger than all that may be kept', () => {
+  it('is kept alone', async () => {
+    const { database, readings } = setUp();
+    database.set('large', { text: 'large', size: 11 });
+    await readings.current('k');
+    await readings.current('large');
+    expect([readings.hot('large'), readings.hot('k')]).toEqual([{ text: 'large', size: 11 }, undefined]);
+  });
+});
