@@ -91,5 +91,6 @@ export interface Run {
   readonly tenants: readonly TenantRun[];
   readonly failures: readonly Failure[];
   readonly faults: readonly Fault[];
+  readonly beganAt: number;
   readonly tookMs: number;
 }

@@ -44,7 +44,7 @@ async function judged(change: (good: TenantRun) => Partial<TenantRun> = () => ({
     loaded: [{ conversationId: 'c', names: ['b'], at: 400 }],
     streamed: { since: 1, revisions: [2, 3, 4], resyncs: 0 },
   };
-  return verify({ tenants: [{ ...good, ...change(good) }], failures: [], faults: [], tookMs: 1, ...more });
+  return verify({ tenants: [{ ...good, ...change(good) }], failures: [], faults: [], beganAt: 0, tookMs: 1, ...more });
 }
 
 const failure: Failure = { what: 'plain read', url: 'u', askedAt: 1_000, answeredAt: 1_010, status: 503, detail: 'x' };

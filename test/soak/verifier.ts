@@ -21,7 +21,7 @@ interface Told {
 
 export function verify(run: Run): string[] {
   const perTenant = run.tenants.flatMap((tenant) => verifyTenant(tenant, run.faults).map((sentence) => `${tenant.tenant}: ${sentence}`));
-  return [...perTenant, ...unpromisedFailures(run.failures, run.faults)];
+  return [...perTenant, ...unpromisedFailures(run)];
 }
 
 function verifyTenant(tenant: TenantRun, faults: readonly Fault[]): string[] {
@@ -39,14 +39,14 @@ function verifyTenant(tenant: TenantRun, faults: readonly Fault[]): string[] {
 }
 
 /** History has each revision exactly once. */
-export function gaps(entries: readonly Entry[]): string[] {
+function gaps(entries: readonly Entry[]): string[] {
   const revisions = entries.map(({ revision }) => revision).sort((a, b) => a - b);
   const at = revisions.findIndex((revision, i) => revision !== i + 1);
   return at < 0 ? [] : [`history has revision ${revisions[at] ?? 0} where ${at + 1} belongs`];
 }
 
 /** Every acknowledged write is in history, by its request, or what it said held already at its revision. */
-export function lostWrites(acknowledged: readonly Acknowledged[], entries: readonly Entry[], replay: Replay): string[] {
+function lostWrites(acknowledged: readonly Acknowledged[], entries: readonly Entry[], replay: Replay): string[] {
   const byRevision = new Map(entries.map((entry) => [entry.revision, entry]));
   const written = new Map<string, number>();
   for (const { requestId, revision } of entries) written.set(requestId, revision);
@@ -185,7 +185,7 @@ function lostLoads({ reads, loaded }: TenantRun): string[] {
 }
 
 /** Each revision once, in order, up to the last. */
-export function streamFaults({ since, revisions, resyncs }: Streamed, entries: readonly Entry[]): string[] {
+function streamFaults({ since, revisions, resyncs }: Streamed, entries: readonly Entry[]): string[] {
   const last = Math.max(since, ...entries.map(({ revision }) => revision));
   const at = revisions.findIndex((revision, i) => revision !== since + 1 + i);
   if (resyncs > 0) return [`the stream of changes asked for a resync ${resyncs} times, though little was missed`];
@@ -194,8 +194,10 @@ export function streamFaults({ since, revisions, resyncs }: Streamed, entries: r
 }
 
 /** No decision fails for a fault of Redis; of those of the database callers are told by 503, and plain reads go on. */
-export function unpromisedFailures(failures: readonly Failure[], faults: readonly Fault[]): string[] {
-  return failures.filter((failure) => !isPromised(failure, faults)).map(({ what, status, detail, askedAt, answeredAt }) => `a ${what} failed: ${status === 0 ? 'no answer' : status} (${detail}) after ${Math.round(answeredAt - askedAt)} ms, at ${Math.round(askedAt)}`);
+function unpromisedFailures({ failures, faults, beganAt }: Run): string[] {
+  const seconds = (at: number): string => ((at - beganAt) / 1_000).toFixed(1);
+  return failures.filter((failure) => !isPromised(failure, faults)).map(({ what, status, detail, askedAt, answeredAt }) =>
+    `a ${what}, asked ${seconds(askedAt)} s after the beginning, failed at ${seconds(answeredAt)} s: ${status === 0 ? 'no answer' : status} (${detail})`);
 }
 
 function isPromised(failure: Failure, faults: readonly Fault[]): boolean {

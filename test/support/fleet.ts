@@ -45,28 +45,39 @@ export const isReady = async (url: string): Promise<boolean> => (await ask(url, 
 
 /** Replicas of one service, each a process of its own. */
 export class Fleet {
+  /** Those that callers know of. */
   readonly replicas: Replica[] = [];
+  private readonly services: ServiceProcess[] = [];
 
   constructor(private readonly environment: Readonly<Record<string, string>>) {}
 
-  /** Another replica, once it is ready. */
-  async add(more: Readonly<Record<string, string>> = {}): Promise<Replica> {
+  /** Another replica, once it is ready, and has done what it is given to warm up with. */
+  async add(more: Readonly<Record<string, string>> = {}, warmUp: (replica: Replica) => Promise<unknown> = () => Promise.resolve()): Promise<Replica> {
     const service = spawnService({ TOOLCRIB_PLATFORM_KEY: FLEET_KEY, ...this.environment, ...more });
+    this.services.push(service);
     const replica = { url: await listening(service), service };
-    this.replicas.push(replica);
     if (!(await becomes(() => isReady(replica.url), 60_000))) throw new Error(`the replica does not get ready: ${service.output().slice(-2_000)}`);
+    await warmUp(replica);
+    this.replicas.push(replica);
     return replica;
   }
 
-  async kill(replica: Replica): Promise<void> {
-    const at = this.replicas.indexOf(replica);
+  async kill({ service }: Replica): Promise<void> {
+    const at = this.replicas.findIndex((replica) => replica.service === service);
     if (at >= 0) this.replicas.splice(at, 1);
-    replica.service.child.kill('SIGKILL');
-    await replica.service.ended;
+    service.child.kill('SIGKILL');
+    await service.ended;
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.replicas].map((replica) => this.kill(replica)));
+    this.replicas.splice(0);
+    for (const { child } of this.services) child.kill('SIGKILL');
+    await Promise.all(this.services.map(({ ended }) => ended));
+  }
+
+  /** What the replicas have logged as their own fault. */
+  errors(): string[] {
+    return this.services.flatMap(({ output }) => output().split('\n').filter((line) => line.startsWith('{"level":50') || line.startsWith('{"level":60')));
   }
 }
 
