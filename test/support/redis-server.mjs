@@ -24,6 +24,21 @@ function commands(port, ...all) {
 /** The bulk strings of an answer. A key may hold anything but a line break. */
 const stringsIn = (answer) => [...answer.matchAll(/\$\d+\r\n([^\r]*)\r\n/gu)].map(([, text]) => Buffer.from(text, 'latin1'));
 
+/** Of keys that hold text: others are left alone. */
+const TEXT_KEYS = `
+  local keys = {}
+  for _, key in ipairs(redis.call('KEYS', '*')) do
+    if redis.call('TYPE', key).ok == 'string' then keys[#keys + 1] = key end
+  end
+  table.sort(keys)`;
+const AS_LISTS = `${TEXT_KEYS}
+  for _, key in ipairs(keys) do redis.call('DEL', key); redis.call('RPUSH', key, 'a list') end`;
+/** Each is a value that the service itself has made, for another question. */
+const SWAPPED = `${TEXT_KEYS}
+  local values = {}
+  for i, key in ipairs(keys) do values[i] = redis.call('GET', key) end
+  for i, key in ipairs(keys) do redis.call('SET', key, values[i % #keys + 1], 'KEEPTTL') end`;
+
 export async function startRedis(home) {
   const folder = mkdtempSync(path.join(tmpdir(), 'toolcrib-redis-'));
   const port = await freePort();
@@ -52,6 +67,8 @@ export async function startRedis(home) {
       await commands(port, ...keys.map((key) => ['SET', key, randomBytes(1 + (key.length % 97)), 'KEEPTTL']));
       return keys.length;
     },
+    makeLists: async () => void (await commands(port, ['EVAL', AS_LISTS, '0'])),
+    swapValues: async () => void (await commands(port, ['EVAL', SWAPPED, '0'])),
     stop: async () => {
       await kill();
       rmSync(folder, { recursive: true, force: true });
