@@ -1,9 +1,9 @@
 // A private PostgreSQL for one run, from the programs that the machine has.
 import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { accepting, freePort, gone, signalAll } from './local-server.mjs';
 
 const DEBIAN_HOME = '/usr/lib/postgresql';
 
@@ -14,47 +14,47 @@ export function postgresHome() {
   return folders.find((folder) => existsSync(path.join(folder, 'initdb')) && existsSync(path.join(folder, 'postgres'))) ?? null;
 }
 
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = net.createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-
 /** PostgreSQL refuses to run as root: there the `postgres` user of the package stands in. */
-const asServerUser = (command, args) => (process.getuid?.() === 0 ? ['runuser', ['-u', 'postgres', '--', command, ...args]] : [command, args]);
-
-export async function startPostgres(home) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'toolcrib-postgres-'));
-  if (process.getuid?.() === 0) {
-    const [uid, gid] = ['-u', '-g'].map((flag) => Number(spawnSync('id', [flag, 'postgres']).stdout.toString()));
-    chownSync(folder, uid, gid);
-  }
-  const data = path.join(folder, 'data');
-  const [initdb, initArgs] = asServerUser(path.join(home, 'initdb'), ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C']);
-  const made = spawnSync(initdb, initArgs);
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
-  const port = await freePort();
-  const [postgres, args] = asServerUser(path.join(home, 'postgres'), ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder, '-c', 'fsync=off', '-c', 'max_connections=200']);
-  const server = spawn(postgres, args, { stdio: 'ignore' });
-  await accepting(port);
-  const stop = async () => {
-    spawnSync(...asServerUser(path.join(home, 'pg_ctl'), ['-D', data, '-m', 'immediate', 'stop']));
-    server.kill();
-    rmSync(folder, { recursive: true, force: true });
-  };
-  return { url: `postgresql://postgres@127.0.0.1:${port}/postgres`, stop };
+function serverUser() {
+  if (process.getuid?.() !== 0) return {};
+  const [uid, gid] = ['-u', '-g'].map((flag) => Number(spawnSync('id', [flag, 'postgres']).stdout.toString()));
+  return { uid, gid };
 }
 
-async function accepting(port) {
-  for (let tries = 0; tries < 100; tries += 1) {
-    const open = await new Promise((resolve) => {
-      const socket = net.connect(port, '127.0.0.1', () => resolve(true)).once('error', () => resolve(false));
-      socket.once('connect', () => socket.destroy());
-    });
-    if (open) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-  throw new Error('PostgreSQL did not start');
+/** Without fsync: what a killed process has written is the system's already, and is lost with the machine alone. */
+const SETTINGS = ['fsync=off', 'max_connections=200'];
+
+/** A server on a port and a folder of its own, which can be killed, started again, and made to hang. */
+export async function startPostgres(home) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'toolcrib-postgres-'));
+  const user = serverUser();
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid);
+  const data = path.join(folder, 'data');
+  const made = spawnSync(path.join(home, 'initdb'), ['-D', data, '-U', 'postgres', '--auth=trust', '--no-sync', '--encoding=UTF8', '--locale=C'], user);
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  const port = await freePort();
+  const args = ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder, ...SETTINGS.flatMap((setting) => ['-c', setting])];
+  let pid = null;
+  const start = async () => {
+    ({ pid } = spawn(path.join(home, 'postgres'), args, { stdio: 'ignore', ...user }));
+    await accepting(port, 'PostgreSQL');
+  };
+  const kill = async () => {
+    if (pid === null) return;
+    signalAll(pid, 'SIGKILL');
+    await gone(pid);
+    pid = null;
+  };
+  await start();
+  return {
+    url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+    kill,
+    restart: () => kill().then(start),
+    pause: () => signalAll(pid, 'SIGSTOP'),
+    resume: () => signalAll(pid, 'SIGCONT'),
+    stop: async () => {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
