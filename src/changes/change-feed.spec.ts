@@ -287,7 +287,7 @@ describe('INVARIANT (changes)', () => {
         else if (step.kind === 'note') feed.note(TENANT);
         else if (step.kind === 'join') join(step.back);
         else if (step.kind === 'leave') leave(followers.find(({ seat, listener }) => seat !== null && listener.isOpen));
-        else for (let i = 0; i < step.count && scheduler.count() > 0; i += 1) await scheduler.waitOne();
+        else for (let i = 0; i < step.count && scheduler.count() > 0; i += 1) await scheduler.waitNext(1);
       };
       for (const step of actions) await act(step);
       await scheduler.waitIdle();
