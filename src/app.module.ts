@@ -5,6 +5,10 @@ import { AgentToolsController } from './agents/agent-tools.controller.js';
 import { AgentToolsService } from './agents/agent-tools.service.js';
 import { AgentsController } from './agents/agents.controller.js';
 import { AgentsService } from './agents/agents.service.js';
+import { ChangeFeed, FEED_DEFAULTS } from './changes/change-feed.js';
+import { ChangeStreams, STREAM_DEFAULTS } from './changes/change-streams.js';
+import { ChangesController } from './changes/changes.controller.js';
+import { PrismaChangeStore } from './changes/prisma-change.store.js';
 import { ConversationReader } from './conversations/conversation-reader.js';
 import { ConversationStates } from './conversations/conversation-states.js';
 import { ConversationStore } from './conversations/conversation.store.js';
@@ -61,6 +65,7 @@ import { ToolsService } from './registry/tools.service.js';
 import { ToolsetsController } from './registry/toolsets.controller.js';
 import { LexicalRanker } from './search/lexical-ranker.js';
 import { ToolRanker } from './search/tool-ranker.js';
+import { AccessWatch, WATCH_DEFAULTS } from './tenancy/access-watch.js';
 import { AccessGuard } from './tenancy/access.guard.js';
 import { Authenticator } from './tenancy/authenticator.js';
 import { KeyStore } from './tenancy/key.store.js';
@@ -94,7 +99,7 @@ export class AppModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
-      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, DiagnosticController, ToolsetsController, LoadingRegistryController, AgentsController, AgentToolsController, DecisionController, PreviewController, ExplainController, ToolImpactController, SettingsImpactController, ConversationsController, SearchController, HistoryController],
+      controllers: [HealthController, TenantsController, KeysController, SettingsController, ToolsController, DiagnosticController, ToolsetsController, LoadingRegistryController, AgentsController, AgentToolsController, DecisionController, PreviewController, ExplainController, ToolImpactController, SettingsImpactController, ConversationsController, SearchController, HistoryController, ChangesController],
       providers: [
         { provide: LIMITS, useValue: limits },
         { provide: Database, useValue: database },
@@ -108,6 +113,9 @@ export class AppModule {
         { provide: ConversationStore, useValue: new PrismaConversationStore(database) },
         { provide: ConversationStates, useFactory: (store: ConversationStore) => new ConversationStates(store, maxStalenessMs), inject: [ConversationStore] },
         { provide: HistoryStore, useValue: new PrismaHistoryStore(database) },
+        { provide: ChangeFeed, useValue: new ChangeFeed(new PrismaChangeStore(database), metrics, { ...FEED_DEFAULTS, maxStalenessMs }) },
+        { provide: ChangeStreams, useFactory: (feed: ChangeFeed) => new ChangeStreams(feed, metrics, { ...STREAM_DEFAULTS, most: limits.streams }), inject: [ChangeFeed] },
+        { provide: AccessWatch, useFactory: (keys: KeyStore) => new AccessWatch(keys, { ...WATCH_DEFAULTS, maxStalenessMs }), inject: [KeyStore] },
         { provide: TenantStore, useValue: new PrismaTenantStore(database) },
         { provide: KeyStore, useValue: new PrismaKeyStore(database) },
         { provide: PolicyLoader, useFactory: (engines: Engines) => compilingConditions(new PrismaPolicyLoader(database), engines), inject: [Engines] },

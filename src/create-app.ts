@@ -2,6 +2,7 @@ import { NestFactory } from '@nestjs/core';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { AppParts } from './app.module.js';
 import { AppModule } from './app.module.js';
+import { ChangeFeed } from './changes/change-feed.js';
 import { ConversationStates } from './conversations/conversation-states.js';
 import { AnswerMemo } from './decision/answer-memo.js';
 import { openFastRoad } from './decision/fast-road.js';
@@ -30,6 +31,10 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   refuseLargeBodiesOfStrangers(fastify, app.get(Authenticator), config.limits.bodyBytes);
   openFastRoad(fastify, { guard: app.get(AccessGuard), views: app.get(PolicyViews), conversations: app.get(ConversationStates), memo: app.get(AnswerMemo), metrics });
   const searches = app.get(SearchService);
-  app.get(GovernanceStore).onCommit(({ tenant }) => searches.noteCommit(tenant));
+  const changes = app.get(ChangeFeed);
+  app.get(GovernanceStore).onCommit(({ tenant }) => {
+    searches.noteCommit(tenant);
+    changes.note(tenant);
+  });
   return app;
 }

@@ -35,6 +35,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addTag('tools', 'what sources declare and ops override')
     .addTag('agents', 'which tools each agent is given')
     .addTag('history', 'who changed what, and how to take it back')
+    .addTag('changes', 'what changed, told as it happens')
     .addTag('decisions', 'what runtimes ask')
     .addTag('health', 'for the platform that runs this');
   const document = SwaggerModule.createDocument(app, builder.build());

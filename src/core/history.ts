@@ -125,23 +125,6 @@ export function summaryOf({ before, after }: Pick<SyncChange, 'before' | 'after'
   return { added: named('added'), updated: named('updated'), restored: named('restored'), missing: named('missing'), removed: [...was.keys()].filter((name) => !is.has(name)) };
 }
 
-/** What a change is told to be about: tools, agents or settings. */
-export type ChangeKind = 'catalog' | 'agent' | 'settings';
-
-const CHANGE_KINDS: Readonly<Record<Entity, ChangeKind>> = { sync: 'catalog', tool: 'catalog', agent: 'agent', settings: 'settings' };
-
-export interface Touched {
-  readonly kind: ChangeKind;
-  /** The names of tools, or of agents; empty for settings. */
-  readonly ids: readonly string[];
-}
-
-export function touchedBy(change: Change): Touched {
-  const kind = CHANGE_KINDS[change.entity];
-  if (change.entity === 'settings') return { kind, ids: [] };
-  return { kind, ids: change.entity === 'sync' ? [...new Set([...change.before.tools, ...change.after.tools].map(({ name }) => name))].sort(byText) : [change.id] };
-}
-
 function kindOf(was: DeclaredTool | undefined, is: DeclaredTool): string {
   if (was === undefined) return 'added';
   if (was.availability === is.availability) return 'updated';

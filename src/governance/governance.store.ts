@@ -1,7 +1,8 @@
 import type { AgentRecord } from '../core/agent-document.js';
 import type { Governance, LoadingCategory, ToolRecord } from '../core/catalog.js';
-import type { DeclaredTool, HistoryEntry, Touched } from '../core/history.js';
-import { touchedBy } from '../core/history.js';
+import type { Touched } from '../core/changes.js';
+import { KIND_OF, touchedBy } from '../core/changes.js';
+import type { DeclaredTool, HistoryEntry } from '../core/history.js';
 import { unique } from '../core/json.js';
 import type { Settings } from '../core/settings.js';
 import type { SyncPlan } from '../core/sync-plan.js';
@@ -122,7 +123,8 @@ type Noted = Map<Touched['kind'], Touched['ids'][]>;
 const noting = (journal: Journal, noted: Noted): Journal => ({
   append: async (entry) => {
     await journal.append(entry);
-    const { kind, ids } = touchedBy(entry as HistoryEntry);
+    const kind = KIND_OF[entry.entity];
+    const ids = touchedBy(entry as HistoryEntry);
     const lists = noted.get(kind);
     if (lists === undefined) noted.set(kind, [ids]);
     else lists.push(ids);

@@ -1,6 +1,8 @@
 import type { AgentRecord } from '../core/agent-document.js';
 import type { Governance, LoadingCategory, ToolRecord } from '../core/catalog.js';
-import type { DeclaredTool, Touched } from '../core/history.js';
+import type { Touched } from '../core/changes.js';
+import { touchedBy } from '../core/changes.js';
+import type { Change, DeclaredTool } from '../core/history.js';
 import { declaredTool } from '../core/history.js';
 import type { Settings } from '../core/settings.js';
 import { announcementOf } from '../platform/announcement.js';
@@ -209,6 +211,7 @@ class PrismaJournal implements Journal {
 
   private rowOf({ revision, actor, requestId, entity, id, action, reverts, before, after }: EntryToKeep) {
     const text = (state: unknown): string | null => (state === null ? null : JSON.stringify(state));
-    return { tenantId: this.tenantId, revision, keyId: actor.keyId, keyName: actor.name, requestId, entity, entityId: id, action, reverts, before: text(before), after: text(after) };
+    const ids = text(touchedBy({ entity, id, before, after } as Change));
+    return { tenantId: this.tenantId, revision, keyId: actor.keyId, keyName: actor.name, requestId, entity, entityId: id, action, reverts, before: text(before), after: text(after), ids };
   }
 }

@@ -31,6 +31,7 @@ class HeldKeys extends KeyStore {
   }
 
   override create = (): never => unused();
+  override findMany = (): never => unused();
   override list = (): never => unused();
   override delete = (): never => unused();
 }

@@ -15,6 +15,8 @@ export interface KeyRecord {
 export abstract class KeyStore {
   abstract create(tenant: TenantId, key: Omit<KeyRecord, 'createdAt'>): Promise<KeyRecord>;
   abstract find(tenant: TenantId, keyId: string): Promise<KeyRecord | null>;
+  /** Those of the ids that there are, in no particular order. */
+  abstract findMany(tenant: TenantId, keyIds: readonly string[]): Promise<readonly KeyRecord[]>;
   /** By `keyId`, those after `after`. */
   abstract list(tenant: TenantId, after: string | null, limit: number): Promise<readonly KeyRecord[]>;
   /** Whether there was one. */

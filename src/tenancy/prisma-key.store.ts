@@ -29,6 +29,10 @@ export class PrismaKeyStore extends KeyStore {
     });
   }
 
+  override findMany(tenantId: TenantId, keyIds: readonly string[]): Promise<readonly KeyRecord[]> {
+    return this.database.inTenant(tenantId, async (tx) => (await tx.apiKey.findMany({ where: { tenantId, keyId: { in: [...keyIds] } } })).map(keyRecord));
+  }
+
   override list(tenantId: TenantId, after: string | null, limit: number): Promise<readonly KeyRecord[]> {
     const where = { tenantId, ...(after === null ? {} : { keyId: { gt: after } }) };
     return this.database.inTenant(tenantId, async (tx) => (await tx.apiKey.findMany({ where, orderBy: { keyId: 'asc' }, take: limit })).map(keyRecord));

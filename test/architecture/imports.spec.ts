@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import ts from 'typescript';
 
-const FEATURES = ['tenancy', 'registry', 'agents', 'conversations', 'decision', 'history'];
+const FEATURES = ['tenancy', 'registry', 'agents', 'conversations', 'decision', 'history', 'changes'];
 const SHARED_PORTS = ['governance', 'invalidation', 'policy', 'engines', 'search'];
 
 /** Who may import whom, as data. The first rule whose `from` fits a file is the file's; paths are below `src`. */

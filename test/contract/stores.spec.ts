@@ -178,6 +178,8 @@ describe.each(KINDS)('the stores, $name', ({ open }) => {
     expect((await stores.keys.list(tenant, null, 2)).map(({ keyId }) => keyId)).toEqual(['k1', 'k2']);
     expect((await stores.keys.list(tenant, 'k2', 2)).map(({ keyId }) => keyId)).toEqual(['k3']);
     expect(await stores.keys.find(tenant, 'k1')).toMatchObject({ name: 'key k1', scopes: ['decide'], expiresAt: null });
+    expect((await stores.keys.findMany(tenant, ['k3', 'k9', 'k1'])).map(({ keyId }) => keyId).sort()).toEqual(['k1', 'k3']);
+    expect(await stores.keys.findMany('nobody' as TenantId, ['k1'])).toEqual([]);
     expect([await stores.keys.delete(tenant, 'k1'), await stores.keys.delete(tenant, 'k1'), await stores.keys.find(tenant, 'k1')]).toEqual([true, false, null]);
     expect(await stores.tenants.create(tenant, 'again')).toBeNull();
     expect((await stores.tenants.list(null, 500)).some(({ tenantId }) => tenantId === tenant)).toBe(true);

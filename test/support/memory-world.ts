@@ -16,6 +16,7 @@ import { KeyStore } from '../../src/tenancy/key.store.js';
 import type { TenantRecord } from '../../src/tenancy/tenant.store.js';
 import { TenantStore } from '../../src/tenancy/tenant.store.js';
 import type { KeptConversation } from './memory-conversation.store.js';
+import { MemoryChangeStore } from './memory-change.store.js';
 import { MemoryConversationStore } from './memory-conversation.store.js';
 import { MemoryHistoryStore } from './memory-history.store.js';
 
@@ -58,6 +59,7 @@ export class MemoryWorld {
   readonly keyStore = new MemoryKeyStore(this);
   readonly conversations = new MemoryConversationStore(this);
   readonly history = new MemoryHistoryStore(this);
+  readonly changes = new MemoryChangeStore(this);
 
   of(tenant: TenantId): TenantState {
     const state = this.tenants.get(tenant);
@@ -261,6 +263,10 @@ class MemoryKeyStore extends KeyStore {
 
   override async find(tenant: TenantId, keyId: string): Promise<KeyRecord | null> {
     return this.world.tenants.get(tenant)?.keys.get(keyId) ?? null;
+  }
+
+  override async findMany(tenant: TenantId, keyIds: readonly string[]): Promise<readonly KeyRecord[]> {
+    return keyIds.flatMap((keyId) => this.world.tenants.get(tenant)?.keys.get(keyId) ?? []);
   }
 
   override async list(tenant: TenantId, after: string | null, limit: number): Promise<readonly KeyRecord[]> {

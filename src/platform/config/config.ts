@@ -21,7 +21,7 @@ export interface Config {
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Beyond each a clear 413 or 422. */
+/** Beyond each a clear 413 or 422; 503 beyond that of a replica's streams. */
 export interface Limits {
   readonly tools: number;
   readonly agents: number;
@@ -33,6 +33,8 @@ export interface Limits {
   readonly batchSize: number;
   readonly batchAnswerBytes: number;
   readonly jsonDepth: number;
+  /** Open at once in this process. */
+  readonly streams: number;
 }
 
 /** The environment's name of each limit, with its default. */
@@ -47,6 +49,7 @@ const LIMITS: Readonly<Record<keyof Limits, readonly [name: string, fallback: nu
   batchSize: ['TOOLCRIB_MAX_BATCH', 100],
   batchAnswerBytes: ['TOOLCRIB_MAX_BATCH_ANSWER_BYTES', 32 * 1024 * 1024],
   jsonDepth: ['TOOLCRIB_MAX_JSON_DEPTH', 64],
+  streams: ['TOOLCRIB_MAX_STREAMS', 5_000],
 };
 
 export const DEFAULT_LIMITS = Object.fromEntries(Object.entries(LIMITS).map(([limit, [, fallback]]) => [limit, fallback])) as unknown as Limits;

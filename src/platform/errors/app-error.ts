@@ -36,6 +36,7 @@ export const ERRORS = {
   INTERNAL: { status: 500, title: 'something went wrong' },
   DATABASE_UNAVAILABLE: { status: 503, title: 'the database can not be reached' },
   TOO_STALE: { status: 503, title: 'what is known is too old to answer from' },
+  TOO_MANY_STREAMS: { status: 503, title: 'no more streams can be opened here now' },
   REVISION_NOT_REACHED: { status: 503, title: 'the revision is not reached yet' },
 } as const;
 

@@ -87,6 +87,19 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly changeStreams = new Gauge({ name: 'toolcrib_change_streams', help: 'open streams of changes', registers: [this.registry] });
+
+  readonly changeEvents = new Counter({ name: 'toolcrib_change_events_total', help: 'revisions told on streams of changes', registers: [this.registry] });
+
+  readonly changeResyncs = new Counter({ name: 'toolcrib_change_resyncs_total', help: 'resyncs told on streams of changes, in the place of revisions that could not be', registers: [this.registry] });
+
+  readonly changeStreamsEnded = new Counter({
+    name: 'toolcrib_change_streams_ended_total',
+    help: 'streams of changes that ended, by reason (client: it left; slow: cut off; key: no longer in force; tenant: deleted; stale, failed: the database; shutdown)',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  });
+
   readonly databaseUp = new Gauge({ name: 'toolcrib_database_up', help: '1 when the last look at the database succeeded', registers: [this.registry] });
 
   constructor() {
