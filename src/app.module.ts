@@ -36,6 +36,7 @@ import { HistoryStore } from './history/history.store.js';
 import { PrismaHistoryStore } from './history/prisma-history.store.js';
 import { Reverter } from './history/reverter.js';
 import { invalidationProviders } from './invalidation/invalidation.module.js';
+import { RevisionLoader } from './invalidation/revision.loader.js';
 import type { Config } from './platform/config/config.js';
 import { LIMITS } from './platform/config/limits.token.js';
 import { Database } from './platform/database/database.js';
@@ -113,7 +114,7 @@ export class AppModule {
         { provide: ConversationStore, useValue: new PrismaConversationStore(database) },
         { provide: ConversationStates, useFactory: (store: ConversationStore) => new ConversationStates(store, maxStalenessMs), inject: [ConversationStore] },
         { provide: HistoryStore, useValue: new PrismaHistoryStore(database) },
-        { provide: ChangeFeed, useValue: new ChangeFeed(new PrismaChangeStore(database), metrics, { ...FEED_DEFAULTS, maxStalenessMs }) },
+        { provide: ChangeFeed, useFactory: (revisions: RevisionLoader) => new ChangeFeed(new PrismaChangeStore(database), revisions, metrics, { ...FEED_DEFAULTS, maxStalenessMs }), inject: [RevisionLoader] },
         { provide: ChangeStreams, useFactory: (feed: ChangeFeed) => new ChangeStreams(feed, metrics, { ...STREAM_DEFAULTS, most: limits.streams }), inject: [ChangeFeed] },
         { provide: AccessWatch, useFactory: (keys: KeyStore) => new AccessWatch(keys, { ...WATCH_DEFAULTS, maxStalenessMs }), inject: [KeyStore] },
         { provide: TenantStore, useValue: new PrismaTenantStore(database) },

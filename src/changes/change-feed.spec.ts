@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { following } from '../core/changes.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import type { Progress, TenantPoint } from './change.store.js';
+import type { PolicyPoint } from '../core/policy-view.js';
+import type { Progress } from './change.store.js';
 import { ChangeStore } from './change.store.js';
 import { ChangeFeed } from './change-feed.js';
 import type { Ending, Listener, Seat } from './channel.js';
@@ -27,7 +28,7 @@ class PacedStore extends ChangeStore {
   mostUnderWay = 0;
   pace: () => Promise<unknown> = () => Promise.resolve();
 
-  override async points(tenants: readonly TenantId[]): Promise<ReadonlyMap<TenantId, TenantPoint>> {
+  async points(tenants: readonly TenantId[]): Promise<ReadonlyMap<TenantId, PolicyPoint>> {
     this.looks += 1;
     await this.pace();
     if (this.isBroken) throw new Error('ECONNREFUSED');
@@ -88,7 +89,7 @@ class Recorder implements Listener {
 const setUp = (options: { everyMs?: number; maxStalenessMs?: number } = {}) => {
   const store = new PacedStore();
   const clock = { now: 0 };
-  const feed = new ChangeFeed(store, new Metrics(), { most: MOST, everyMs: 60_000, maxStalenessMs: 30_000, ...options, now: () => clock.now });
+  const feed = new ChangeFeed(store, store, new Metrics(), { most: MOST, everyMs: 60_000, maxStalenessMs: 30_000, ...options, now: () => clock.now });
   const listen = async (after: number | null = null): Promise<Recorder> => {
     const listener = new Recorder();
     (await feed.join(TENANT)).take(listener, after);

@@ -1,3 +1,4 @@
+import type { RevisionLoader } from '../invalidation/revision.loader.js';
 import { within } from '../platform/errors/within.js';
 import type { Metrics } from '../platform/observability/metrics.js';
 import type { TenantId } from '../platform/tenant-id.js';
@@ -23,6 +24,7 @@ export class ChangeFeed {
 
   constructor(
     private readonly store: ChangeStore,
+    private readonly revisions: Pick<RevisionLoader, 'points'>,
     private readonly metrics: Metrics,
     private readonly options: FeedOptions,
   ) {}
@@ -68,7 +70,7 @@ export class ChangeFeed {
     const lookedAt = this.options.now();
     const channels = [...this.channels];
     try {
-      const points = await within(LOOK_TIMEOUT_MS, this.store.points(channels.map(([tenant]) => tenant)));
+      const points = await within(LOOK_TIMEOUT_MS, this.revisions.points(channels.map(([tenant]) => tenant)));
       for (const [tenant, channel] of channels) channel.check(points.get(tenant), lookedAt);
     } catch {
       for (const [, channel] of channels) channel.noteFailure();

@@ -32,7 +32,7 @@ describe('open streams', () => {
   const setUp = async (options: { most?: number; heartbeatMs?: number } = {}) => {
     const store = new QuietStore();
     const metrics = new Metrics();
-    const feed = new ChangeFeed(store, metrics, { most: 10, everyMs: 60_000, maxStalenessMs: 30_000, now: () => performance.now() });
+    const feed = new ChangeFeed(store, store, metrics, { most: 10, everyMs: 60_000, maxStalenessMs: 30_000, now: () => performance.now() });
     const streams = new ChangeStreams(feed, metrics, { most: 5, heartbeatMs: 60_000, unsentBytes: 1_000, ...options });
     const ends: ((why: 'key' | 'stale') => void)[] = [];
     const respond = (response: ServerResponse) => (revision: number) => response.writeHead(200, { revision: String(revision), connection: 'close' });

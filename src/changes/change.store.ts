@@ -1,14 +1,8 @@
 import type { RevisionChange } from '../core/changes.js';
+import type { PolicyPoint } from '../core/policy-view.js';
 import type { TenantId } from '../platform/tenant-id.js';
 
-/** Where a tenant stands. */
-export interface TenantPoint {
-  /** Of the tenant: one that is deleted and made anew counts its revisions from the beginning. */
-  readonly incarnation: string;
-  readonly revision: number;
-}
-
-export interface Progress extends TenantPoint {
+export interface Progress extends PolicyPoint {
   /** In order, the first ones after the place that was asked for, without a gap; null where they can not be told one by one. */
   readonly changes: readonly RevisionChange[] | null;
 }
@@ -18,8 +12,6 @@ export const READING_BYTES = 128 * 1024;
 
 /** What the revisions of tenants changed: read from their history, of which each revision has one entry, committed with it. */
 export abstract class ChangeStore {
-  /** Those of the tenants that there are. */
-  abstract points(tenants: readonly TenantId[]): Promise<ReadonlyMap<TenantId, TenantPoint>>;
   /**
    * What came after `after`, with the revision of the same moment; null when there is no such tenant. While the revision is
    * beyond `after`, either the next change is there or `changes` is null.

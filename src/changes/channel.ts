@@ -4,7 +4,8 @@ import { AppError, tenantNotFound } from '../platform/errors/app-error.js';
 import { within } from '../platform/errors/within.js';
 import type { Metrics } from '../platform/observability/metrics.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import type { ChangeStore, Progress, TenantPoint } from './change.store.js';
+import type { PolicyPoint } from '../core/policy-view.js';
+import type { ChangeStore, Progress } from './change.store.js';
 import { resyncFrame, revisionFrames } from './frames.js';
 
 /** Why a stream ended. */
@@ -117,7 +118,7 @@ export class Channel {
   }
 
   /** Looks again where the tenant is not where it was told to be. */
-  check(point: TenantPoint | undefined, checkedAt: number): void {
+  check(point: PolicyPoint | undefined, checkedAt: number): void {
     if (point !== undefined && point.incarnation === this.incarnation && point.revision === this.told) this.upToDateAt = Math.max(this.upToDateAt, checkedAt);
     else this.note();
   }

@@ -2,14 +2,8 @@ import { following } from '../core/changes.js';
 import type { Entity } from '../core/history.js';
 import type { Database } from '../platform/database/database.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import type { Progress, TenantPoint } from './change.store.js';
+import type { Progress } from './change.store.js';
 import { ChangeStore, READING_BYTES } from './change.store.js';
-
-interface PointRow {
-  readonly id: string;
-  readonly incarnation: string;
-  readonly revision: bigint;
-}
 
 interface ProgressRow {
   readonly incarnation: string;
@@ -23,14 +17,6 @@ interface ProgressRow {
 export class PrismaChangeStore extends ChangeStore {
   constructor(private readonly database: Database) {
     super();
-  }
-
-  /** One statement, however many tenants: revisions stand in the platform's own list. */
-  override points(tenants: readonly TenantId[]): Promise<ReadonlyMap<TenantId, TenantPoint>> {
-    return this.database.asPlatform(async (tx) => {
-      const rows = await tx.$queryRaw<PointRow[]>`SELECT id, incarnation::text AS incarnation, revision FROM tenants WHERE id = ANY (${[...tenants]}::text[])`;
-      return new Map(rows.map(({ id, incarnation, revision }) => [id as TenantId, { incarnation, revision: Number(revision) }]));
-    });
   }
 
   /** One statement sees one moment: a revision that it knows of has its entry. Sizes are known without reading what is large. */

@@ -1,4 +1,5 @@
 import type { Provider } from '@nestjs/common';
+import { ChangeFeed } from '../changes/change-feed.js';
 import { GovernanceStore } from '../governance/governance.store.js';
 import { Announcer, announcementOf } from '../platform/announcement.js';
 import type { Config } from '../platform/config/config.js';
@@ -33,21 +34,25 @@ export function invalidationProviders({ config: { databaseUrl }, database, redis
     { provide: RevisionLoader, useValue: new PrismaRevisionLoader(database) },
     {
       provide: Invalidation,
-      useFactory: (loader: RevisionLoader, views: PolicyViews, keys: Authenticator, store: GovernanceStore) => {
+      useFactory: (loader: RevisionLoader, views: PolicyViews, keys: Authenticator, store: GovernanceStore, changes: ChangeFeed) => {
         store.onCommit(({ tenant, revision, touched }) => {
           for (const { kind, ids } of touched) announcer.tell(announcementOf(tenant, kind, revision, ids));
         });
         const watch = new RevisionWatch(loader, views, keys, database, logger);
         return new Invalidation(roads, watch, {
-          revision: (tenant, revision) => views.noteRevision(tenant, revision),
+          revision: (tenant, revision) => {
+            changes.note(tenant);
+            return views.noteRevision(tenant, revision);
+          },
           tenant: (tenant) => {
             keys.forgetTenant(tenant);
             views.noteTenant(tenant);
+            changes.note(tenant);
           },
           keyRevoked: (tenant, keyId) => keys.forget(tenant, keyId),
         }, metrics);
       },
-      inject: [RevisionLoader, PolicyViews, Authenticator, GovernanceStore],
+      inject: [RevisionLoader, PolicyViews, Authenticator, GovernanceStore, ChangeFeed],
     },
   ];
 }

@@ -8,6 +8,8 @@ import { DEFAULT_SETTINGS } from '../../src/core/settings.js';
 import type { GovernanceStore, GovernanceUnit } from '../../src/governance/governance.store.js';
 import { PrismaGovernanceStore } from '../../src/governance/prisma-governance.store.js';
 import type { AppError } from '../../src/platform/errors/app-error.js';
+import { PrismaRevisionLoader } from '../../src/invalidation/prisma-revision.loader.js';
+import type { RevisionLoader } from '../../src/invalidation/revision.loader.js';
 import type { TenantId } from '../../src/platform/tenant-id.js';
 import type { PolicyLoader } from '../../src/policy/policy.loader.js';
 import { PrismaPolicyLoader } from '../../src/policy/prisma-policy.loader.js';
@@ -24,6 +26,7 @@ interface Stores {
   readonly policy: PolicyLoader;
   readonly tenants: TenantStore;
   readonly keys: KeyStore;
+  readonly revisions: RevisionLoader;
   readonly close: () => Promise<void>;
 }
 
@@ -32,14 +35,14 @@ const KINDS: readonly { readonly name: string; readonly open: () => Promise<Stor
     name: 'in memory',
     open: async () => {
       const world = new MemoryWorld();
-      return { governance: world.governance, policy: world.policy, tenants: world.tenantStore, keys: world.keyStore, close: () => Promise.resolve() };
+      return { governance: world.governance, policy: world.policy, tenants: world.tenantStore, keys: world.keyStore, revisions: world.revisions, close: () => Promise.resolve() };
     },
   },
   ...DATABASES.map(({ name, open }) => ({
     name: `Prisma, ${name}`,
     open: async () => {
       const { database, close } = await open();
-      return { governance: new PrismaGovernanceStore(database), policy: new PrismaPolicyLoader(database), tenants: new PrismaTenantStore(database), keys: new PrismaKeyStore(database), close };
+      return { governance: new PrismaGovernanceStore(database), policy: new PrismaPolicyLoader(database), tenants: new PrismaTenantStore(database), keys: new PrismaKeyStore(database), revisions: new PrismaRevisionLoader(database), close };
     },
   })),
 ];
@@ -196,5 +199,24 @@ describe.each(KINDS)('the stores, $name', ({ open }) => {
     const after = await load(before);
     expect(after).toMatchObject({ complete: true, revision: 1, agents: [{ agentId: 'n' }] });
     expect(after.incarnation).not.toBe(before.incarnation);
+  });
+
+  it('tell in one look where tenants stand and which keys are there', async () => {
+    const key = (keyId: string) => ({ keyId, name: 'k', hash: new Uint8Array([1]), scopes: ['decide' as const], expiresAt: null });
+    await fresh();
+    const other = tenant;
+    await stores.keys.create(other, key('k1'));
+    await fresh();
+    await stores.keys.create(tenant, key('k2'));
+    await write((unit) => unit.saveAgent(agent('m')));
+    const asked = [{ tenant, keyId: 'k2' }, { tenant: other, keyId: 'k1' }, { tenant, keyId: 'k1' }, { tenant: 'nobody' as TenantId, keyId: 'k1' }];
+    const { points, keys } = await stores.revisions.look([tenant, other, 'nobody' as TenantId], asked);
+    expect(points.get(tenant)).toEqual({ incarnation: (await load()).incarnation, revision: 1 });
+    expect([points.size, points.get(other)?.revision]).toEqual([2, 0]);
+    expect([...keys].sort((a, b) => (a.keyId < b.keyId ? -1 : 1))).toEqual([{ tenant: other, keyId: 'k1' }, { tenant, keyId: 'k2' }]);
+    expect(await stores.revisions.look([], [])).toEqual({ points: new Map(), keys: [] });
+    await stores.keys.delete(tenant, 'k2');
+    await stores.tenants.delete(other);
+    expect(await stores.revisions.look([other], asked)).toEqual({ points: new Map(), keys: [] });
   });
 });

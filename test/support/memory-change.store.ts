@@ -1,4 +1,4 @@
-import type { Progress, TenantPoint } from '../../src/changes/change.store.js';
+import type { Progress } from '../../src/changes/change.store.js';
 import { ChangeStore, READING_BYTES } from '../../src/changes/change.store.js';
 import { following, touchedBy } from '../../src/core/changes.js';
 import type { KeptChange } from '../../src/core/changes.js';
@@ -10,13 +10,6 @@ export class MemoryChangeStore extends ChangeStore {
 
   constructor(private readonly world: MemoryWorld) {
     super();
-  }
-
-  override async points(tenants: readonly TenantId[]): Promise<ReadonlyMap<TenantId, TenantPoint>> {
-    return new Map(tenants.flatMap((tenant) => {
-      const state = this.world.tenants.get(tenant);
-      return state === undefined ? [] : [[tenant, { incarnation: state.incarnation, revision: state.revision }] as const];
-    }));
   }
 
   override async since(tenant: TenantId, after: number, most: number): Promise<Progress | null> {

@@ -19,6 +19,7 @@ import type { KeptConversation } from './memory-conversation.store.js';
 import { MemoryChangeStore } from './memory-change.store.js';
 import { MemoryConversationStore } from './memory-conversation.store.js';
 import { MemoryHistoryStore } from './memory-history.store.js';
+import { MemoryRevisionLoader } from './memory-revision.loader.js';
 
 /** One tenant's rows. Every record is immutable, so a copy of the maps is a snapshot. */
 interface TenantState {
@@ -60,6 +61,7 @@ export class MemoryWorld {
   readonly conversations = new MemoryConversationStore(this);
   readonly history = new MemoryHistoryStore(this);
   readonly changes = new MemoryChangeStore(this);
+  readonly revisions = new MemoryRevisionLoader(this);
 
   of(tenant: TenantId): TenantState {
     const state = this.tenants.get(tenant);
