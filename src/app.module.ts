@@ -12,6 +12,7 @@ import { ConversationsController } from './conversations/conversations.controlle
 import { ConversationsService } from './conversations/conversations.service.js';
 import { PrismaConversationStore } from './conversations/prisma-conversation.store.js';
 import { AnswerMemo } from './decision/answer-memo.js';
+import { Answers } from './decision/answers.js';
 import { DecisionController } from './decision/decision.controller.js';
 import { DecisionService } from './decision/decision.service.js';
 import { ExplainController } from './decision/explain.controller.js';
@@ -121,7 +122,7 @@ export class AppModule {
         TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, ExplainService, Impacts, ToolImpactService, SettingsImpactService, SearchService, Reverter, HistoryService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
-        AnswerMemo,
+        AnswerMemo, Answers,
         { provide: APP_PIPE, useValue: new StrictValidationPipe(limits) },
         { provide: APP_FILTER, useValue: new ProblemFilter(problems) },
       ],

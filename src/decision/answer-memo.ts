@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Decision } from '../core/decision.js';
 import type { PolicyView } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
 import type { TenantId } from '../platform/tenant-id.js';
@@ -15,35 +14,72 @@ export interface MemoisedAnswer {
   readonly conversation: { readonly id: string; readonly version: string } | null;
 }
 
-const MAX_BYTES = 64 * 1024 * 1024;
+declare const questionBrand: unique symbol;
 
-/**
- * Whole answers of this process. Everything that enters a decision is in the key: the tenant and its incarnation, the
- * revision, the language, and the request as it came, to the letter; the state of a conversation stands beside the answer
- * as a version, and whoever finds the answer compares it. Only fresh answers are kept, never an error.
- */
-export class AnswerMemo {
-  private readonly answers = new LRUCache<string, MemoisedAnswer>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: ({ body }, key) => body.length + key.length,
-  });
+/** Everything that enters a decision but the state of a conversation, as one text. */
+export type Question = string & { readonly [questionBrand]: true };
 
-  find(tenant: TenantId, view: PolicyView, language: Language, request: string): MemoisedAnswer | undefined {
-    return this.answers.get(keyOf(tenant, view, language, request));
-  }
+/** The request comes last and nothing before it can hold a line break, so no two questions are the same text. */
+export const questionOf = (tenant: TenantId, { incarnation, revision }: Pick<PolicyView, 'incarnation' | 'revision'>, language: Language, request: string): Question =>
+  `${tenant}\n${incarnation}\n${revision}\n${language}\n${request}` as Question;
 
-  keep(tenant: TenantId, view: Pick<PolicyView, 'incarnation' | 'revision'>, language: Language, request: string, answer: MemoisedAnswer): void {
-    this.answers.set(keyOf(tenant, view, language, request), answer);
-  }
+/** Over the whole question and the conversation's state, not over the answer: what follows from them alone. */
+export const etagOf = (question: Question, conversation: MemoisedAnswer['conversation']): string => `"${hash('sha256', `${conversation?.version ?? ''}\n${question}`, 'base64url')}"`;
+
+/** Told of each time that a kept answer was found; `hits` is 1 for the first. */
+export type HitListener = (question: Question, answer: MemoisedAnswer, hits: number) => void;
+
+interface Kept {
+  readonly answer: MemoisedAnswer;
+  hits: number;
 }
 
-/** The request comes last and nothing before it can hold a line break, so no two questions share a key. */
-const keyOf = (tenant: TenantId, { incarnation, revision }: Pick<PolicyView, 'incarnation' | 'revision'>, language: Language, request: string): string =>
-  `${tenant}\n${incarnation}\n${revision}\n${language}\n${request}`;
+const MAX_BYTES = 64 * 1024 * 1024;
+/** How many questions are remembered as asked once, in four bytes each. A power of two. */
+const ASKED_ONCE = 65_536;
 
-/** The ETag is over the revision, the conversation's state and the whole question, not over the answer alone. */
-export function memoisable(tenant: TenantId, decision: Decision, question: string, conversation: MemoisedAnswer['conversation']): MemoisedAnswer {
-  const etag = createHash('sha256').update(`${tenant} ${decision.revision} ${conversation?.version ?? ''} ${question}`).digest('base64url');
-  const outcome = decision.toolNames.length === 0 ? 'empty' : 'ok';
-  return { body: Buffer.from(JSON.stringify(decision)), etag: `"${etag}"`, revision: String(decision.revision), outcome, conversation };
+/**
+ * Whole answers of this process. Everything that enters a decision is in the question: the tenant and its incarnation, the
+ * revision, the language, and the request as it came, byte for byte; the state of a conversation stands beside the answer
+ * as a version, and whoever finds the answer compares it. Only settled answers are kept, never an error, and only when their
+ * question comes a second time: most contexts never do, and answers that nobody asks for again would put out those that are.
+ */
+export class AnswerMemo {
+  private readonly kept = new LRUCache<Question, Kept>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ answer: { body } }, question) => body.length + question.length,
+  });
+  /** By a digest's last bits, a digest's first bits. A chance match keeps an answer early, which does no harm. */
+  private readonly askedOnce = new Uint32Array(ASKED_ONCE);
+  private readonly listeners: HitListener[] = [];
+
+  find(question: Question): MemoisedAnswer | undefined {
+    return this.kept.get(question)?.answer;
+  }
+
+  /** What was found is answered: its conversation is still in the state that it was made from. */
+  noteHit(question: Question): void {
+    const kept = this.listeners.length === 0 ? undefined : this.kept.peek(question);
+    if (kept === undefined) return;
+    kept.hits += 1;
+    for (const listener of this.listeners) listener(question, kept.answer, kept.hits);
+  }
+
+  /** Whether an answer with this ETag is worth keeping, which it is from its second time on. */
+  isAskedAgain(etag: string): boolean {
+    const digest = Buffer.from(etag.slice(1, 13), 'base64url');
+    const slot = digest.readUInt32LE(4) & (ASKED_ONCE - 1);
+    const mark = digest.readUInt32LE(0);
+    const isKnown = this.askedOnce[slot] === mark;
+    this.askedOnce[slot] = mark;
+    return isKnown;
+  }
+
+  keep(question: Question, answer: MemoisedAnswer): void {
+    this.kept.set(question, { answer, hits: 0 });
+  }
+
+  onHit(listener: HitListener): void {
+    this.listeners.push(listener);
+  }
 }

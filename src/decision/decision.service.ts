@@ -45,6 +45,12 @@ export class DecisionService {
     return this.on(tenant, input, (ground) => this.decideFrom(ground, input, language));
   }
 
+  /** Null where something has to be read first: then {@link decide} does. */
+  decideAtOnce(tenant: TenantId, input: DecideInput & WithMinRevision, language: Language): Decided | null {
+    const ground = this.grounds.hot(tenant, input);
+    return ground && this.decideFrom(ground, input, language);
+  }
+
   /** A refusal for want of loading is never given from memory: another process may have loaded the tool just now. */
   async check(tenant: TenantId, input: CheckInput & WithMinRevision, language: Language): Promise<CheckAnswer> {
     const answer = await this.on(tenant, input, (ground) => this.checkFrom(ground, input, language));
