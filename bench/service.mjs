@@ -36,5 +36,5 @@ export async function startService() {
     child.kill('SIGTERM');
     await new Promise((resolve) => child.once('exit', resolve));
   };
-  return { base, headers, post: (route, body) => send('POST', route, body, headers), put: (route, body) => send('PUT', route, body, headers), stop };
+  return { pid: child.pid, base, headers, post: (route, body) => send('POST', route, body, headers), put: (route, body) => send('PUT', route, body, headers), stop };
 }

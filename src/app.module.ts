@@ -18,6 +18,7 @@ import { DecisionService } from './decision/decision.service.js';
 import { ExplainController } from './decision/explain.controller.js';
 import { ExplainService } from './decision/explain.service.js';
 import { Grounds } from './decision/grounds.js';
+import { OutcomeMemo } from './decision/outcome-memo.js';
 import { PreviewController } from './decision/preview.controller.js';
 import { PreviewService } from './decision/preview.service.js';
 import { RequestReader } from './decision/request-reader.js';
@@ -122,7 +123,7 @@ export class AppModule {
         TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, ExplainService, Impacts, ToolImpactService, SettingsImpactService, SearchService, Reverter, HistoryService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
-        AnswerMemo, Answers,
+        AnswerMemo, OutcomeMemo, Answers,
         { provide: APP_PIPE, useValue: new StrictValidationPipe(limits) },
         { provide: APP_FILTER, useValue: new ProblemFilter(problems) },
       ],

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { PolicyView } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
 import type { TenantId } from '../platform/tenant-id.js';
+import { AskedBefore } from './asked-before.js';
 
 /** A decision ready to be sent again. */
 export interface MemoisedAnswer {
@@ -35,8 +36,6 @@ interface Kept {
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
-/** How many questions are remembered as asked once, in four bytes each. A power of two. */
-const ASKED_ONCE = 65_536;
 
 /**
  * Whole answers of this process. Everything that enters a decision is in the question: the tenant and its incarnation, the
@@ -49,8 +48,7 @@ export class AnswerMemo {
     maxSize: MAX_BYTES,
     sizeCalculation: ({ answer: { body } }, question) => body.length + question.length,
   });
-  /** By a digest's last bits, a digest's first bits. A chance match keeps an answer early, which does no harm. */
-  private readonly askedOnce = new Uint32Array(ASKED_ONCE);
+  private readonly before = new AskedBefore();
   private readonly listeners: HitListener[] = [];
 
   find(question: Question): MemoisedAnswer | undefined {
@@ -67,12 +65,7 @@ export class AnswerMemo {
 
   /** Whether an answer with this ETag is worth keeping, which it is from its second time on. */
   isAskedAgain(etag: string): boolean {
-    const digest = Buffer.from(etag.slice(1, 13), 'base64url');
-    const slot = digest.readUInt32LE(4) & (ASKED_ONCE - 1);
-    const mark = digest.readUInt32LE(0);
-    const isKnown = this.askedOnce[slot] === mark;
-    this.askedOnce[slot] = mark;
-    return isKnown;
+    return this.before.isAgain(Buffer.from(etag.slice(1, 13), 'base64url'));
   }
 
   keep(question: Question, answer: MemoisedAnswer): void {

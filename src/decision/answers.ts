@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { offersNothing } from '../core/decide.js';
 import type { PolicyView } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
 import { isNamedIn } from '../platform/errors/etag.js';
@@ -6,6 +7,7 @@ import type { TenantId } from '../platform/tenant-id.js';
 import type { MemoisedAnswer } from './answer-memo.js';
 import { AnswerMemo, etagOf, questionOf } from './answer-memo.js';
 import type { Decided } from './decision.service.js';
+import { OutcomeMemo } from './outcome-memo.js';
 
 /** The answer to one decide request as it is sent. */
 export interface Answer {
@@ -30,7 +32,10 @@ export type IsCurrent = (conversation: NonNullable<MemoisedAnswer['conversation'
 /** Turns decisions into answers, on whichever road, and gives those again that were given before. */
 @Injectable()
 export class Answers {
-  constructor(private readonly memo: AnswerMemo) {}
+  constructor(
+    private readonly memo: AnswerMemo,
+    private readonly outcomes: OutcomeMemo,
+  ) {}
 
   /** Null where the answer has to be worked out. */
   again(tenant: TenantId, view: PolicyView, { language, text, ifNoneMatch }: Asked, isCurrent: IsCurrent): Answer | null {
@@ -42,19 +47,19 @@ export class Answers {
   }
 
   of(tenant: TenantId, decided: Decided, { language, text, ifNoneMatch }: Asked, conversationId: string | null | undefined): Answer {
-    const { decision, isSettled, ground: { view, conversation } } = decided;
-    const revision = String(decision.revision);
-    const outcome = decision.toolNames.length === 0 ? 'empty' : 'ok';
-    const bodyNow = (): Buffer => Buffer.from(JSON.stringify(decision));
-    if (!isSettled) return whole({ body: bodyNow(), etag: null, revision, outcome });
+    const { judgement, isSettled, ground: { view, conversation } } = decided;
+    const revision = String(view.revision);
+    const outcome = offersNothing(judgement) ? 'empty' : 'ok';
+    if (!isSettled) return whole({ body: this.outcomes.write(tenant, decided), etag: null, revision, outcome });
     const question = questionOf(tenant, view, language, text);
     const state = conversation && { id: conversationId ?? '', version: conversation.version };
     const etag = etagOf(question, state);
     const isKept = this.memo.isAskedAgain(etag);
-    if (!isKept && isNamedIn(ifNoneMatch, etag)) return notModified({ etag, revision });
-    const answer = { body: bodyNow(), etag, revision, outcome, conversation: state } as const;
+    const isHad = isNamedIn(ifNoneMatch, etag);
+    if (isHad && !isKept) return notModified({ etag, revision });
+    const answer = { body: this.outcomes.write(tenant, decided), etag, revision, outcome, conversation: state } as const;
     if (isKept) this.memo.keep(question, answer);
-    return isNamedIn(ifNoneMatch, etag) ? notModified(answer) : whole(answer);
+    return isHad ? notModified(answer) : whole(answer);
   }
 }
 
