@@ -5,12 +5,18 @@ import type { Language } from '../core/reason.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { AskedBefore } from './asked-before.js';
 
-/** A decision ready to be sent again. */
-export interface MemoisedAnswer {
+/** A decision ready to be sent. */
+export interface WrittenAnswer {
   readonly body: Buffer;
-  readonly etag: string;
+  /** Null for one that may be another at once: it stands for nothing. */
+  readonly etag: string | null;
   readonly revision: string;
   readonly outcome: 'ok' | 'empty';
+}
+
+/** A settled one, ready to be sent again. */
+export interface MemoisedAnswer extends WrittenAnswer {
+  readonly etag: string;
   /** The conversation whose state entered it, and the version of that state; null = none. */
   readonly conversation: { readonly id: string; readonly version: string } | null;
 }
@@ -65,7 +71,7 @@ export class AnswerMemo {
 
   /** Whether an answer with this ETag is worth keeping, which it is from its second time on. */
   isAskedAgain(etag: string): boolean {
-    return this.before.isAgain(Buffer.from(etag.slice(1, 13), 'base64url'));
+    return this.before.isAgain(etag.slice(1, -1));
   }
 
   keep(question: Question, answer: MemoisedAnswer): void {

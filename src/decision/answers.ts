@@ -4,7 +4,7 @@ import type { PolicyView } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
 import { isNamedIn } from '../platform/errors/etag.js';
 import type { TenantId } from '../platform/tenant-id.js';
-import type { MemoisedAnswer } from './answer-memo.js';
+import type { MemoisedAnswer, WrittenAnswer } from './answer-memo.js';
 import { AnswerMemo, etagOf, questionOf } from './answer-memo.js';
 import type { Decided } from './decision.service.js';
 import { OutcomeMemo } from './outcome-memo.js';
@@ -63,8 +63,8 @@ export class Answers {
   }
 }
 
-/** Bytes as they are, without a second look at them by the framework. An answer that may be another one at once has no ETag. */
-const whole = ({ body, etag, revision, outcome }: Pick<MemoisedAnswer, 'body' | 'revision' | 'outcome'> & { readonly etag: string | null }): Answer => ({
+/** Bytes as they are, without a second look at them by the framework. */
+const whole = ({ body, etag, revision, outcome }: WrittenAnswer): Answer => ({
   status: 200,
   headers: { 'content-type': 'application/json; charset=utf-8', 'content-length': String(body.length), 'x-toolcrib-revision': revision, ...(etag === null ? {} : { etag }) },
   body,

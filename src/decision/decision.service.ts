@@ -4,6 +4,7 @@ import { check } from '../core/check.js';
 import type { DecideParts, Judgement } from '../core/decide.js';
 import { judgeAll, tell } from '../core/decide.js';
 import type { CheckAnswer, Decision } from '../core/decision.js';
+import type { Offering } from '../core/expose.js';
 import { isLoader } from '../core/expose.js';
 import type { Language } from '../core/reason.js';
 import type { CheckInput, DecideInput, DecideRequest, TurnInput } from '../core/request.js';
@@ -105,7 +106,7 @@ export class DecisionService {
     const subject = this.subjects.of(view, request.agentId, request.context, { view: request.view, select: request.select });
     const judgement = judgeAll(subject);
     const isSettled = staleForMs === 0 && !this.engines.ranOutOfTime(subject.facts);
-    return { judgement, parts: { ...partsOf(request), offering: offeringIn(ground, request) }, language, ground, isSettled };
+    return { judgement, parts: partsOf(request, offeringIn(ground, request)), language, ground, isSettled };
   }
 
   private checkFrom(ground: Ground, input: CheckInput, language: Language): CheckAnswer {
@@ -115,4 +116,4 @@ export class DecisionService {
   }
 }
 
-const partsOf = ({ include, format, nativeDeferral }: DecideRequest): Omit<DecideParts, 'offering'> => ({ include, format, nativeDeferral });
+const partsOf = ({ include, format, nativeDeferral }: DecideRequest, offering: Offering): DecideParts => ({ offering, include, format, nativeDeferral });

@@ -25,7 +25,7 @@ export class OutcomeMemo {
     const known = this.written.get(key);
     if (known !== undefined) return known;
     const body = bytesOf(decided);
-    if (this.before.isAgain(hash('sha256', key, 'buffer'))) this.written.set(key, body);
+    if (this.before.isAgain(hash('sha256', key, 'base64url'))) this.written.set(key, body);
     return body;
   }
 }

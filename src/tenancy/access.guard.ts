@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import type { FastifyRequest } from 'fastify';
@@ -27,7 +26,7 @@ type Admitted = Pick<FastifyRequest, 'headers' | 'principal' | 'caller' | 'tenan
 
 /** Who asks before there is a request of the framework. */
 export interface Knock {
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: FastifyRequest['headers'];
   /** The same object as long as the connection lasts. */
   readonly connection: object;
 }
@@ -60,9 +59,8 @@ export class AccessGuard implements CanActivate {
     const key = this.keyOn(connection, headers);
     const principal = key && this.authenticator.recognise(key);
     if (!principal) return null;
-    const request: Admitted = { headers };
     try {
-      this.allow(rule, request, principal);
+      admitTenant(rule, { headers }, principal);
     } catch {
       return null;
     }
@@ -70,7 +68,7 @@ export class AccessGuard implements CanActivate {
   }
 
   /** Compared with nothing but what the same connection sent before. */
-  private keyOn(connection: object, headers: IncomingHttpHeaders): PresentedKey | null {
+  private keyOn(connection: object, headers: FastifyRequest['headers']): PresentedKey | null {
     const last = this.lastOn.get(connection);
     const text = headers.authorization ?? '';
     if (last !== undefined && text !== '' && last.text === text) return last.key;
@@ -92,9 +90,7 @@ export class AccessGuard implements CanActivate {
     request.principal = principal;
     if (principal.kind === 'platform') return rule === 'platform' || this.actOn(request);
     request.caller = { tenant: principal.tenant, keyId: principal.keyId };
-    requireScope(rule, principal);
-    const named = request.headers['x-tenant-id'];
-    if (named !== undefined && named !== principal.tenant) throw tenantNotFound();
+    admitTenant(rule, request, principal);
     request.tenant = principal.tenant;
     return true;
   }
@@ -109,6 +105,13 @@ export class AccessGuard implements CanActivate {
     request.caller = { tenant, keyId: null };
     return true;
   }
+}
+
+/** Throws where a tenant's key does not open the route, or names another tenant. */
+function admitTenant(rule: AccessRule, { headers }: Pick<FastifyRequest, 'headers'>, principal: TenantPrincipal): void {
+  requireScope(rule, principal);
+  const named = headers['x-tenant-id'];
+  if (named !== undefined && named !== principal.tenant) throw tenantNotFound();
 }
 
 function requireScope(rule: AccessRule, { scopes }: TenantPrincipal): void {
