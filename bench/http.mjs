@@ -7,12 +7,12 @@ import { load } from './load.mjs';
 import { newTenant, startProcess } from './service.mjs';
 import { TURN, example, manyTools, median, peakMemory } from './support.mjs';
 
-const ROUNDS = 4;
-const RAW_SECONDS = 1;
-const SECONDS = 1.5;
+const ROUNDS = 9;
+const RAW_SECONDS = 0.6;
+const SECONDS = 0.6;
 const WARM_SECONDS = 3;
 /** More than are answered while they are asked. */
-const FRESH_BODIES = 30_000;
+const FRESH_BODIES = 20_000;
 const WRITES = 60;
 const QUESTION = { agentId: 'assistant', context: TURN };
 const REPEATED = [JSON.stringify(QUESTION)];
@@ -59,7 +59,7 @@ async function largeTenant(service) {
 /** Rates of the service beside raw `node:http` with the same bytes, in turns: what disturbs one disturbs the other. */
 async function compare({ name, raw, tenant, url = tenant.url, headers = {}, bodies, once = false, status = 200 }) {
   const asked = (seconds, list) => load({ url, headers: { ...tenant.headers, ...headers }, bodies: list, seconds, status, once });
-  await asked(WARM_SECONDS, bodies());
+  await asked(WARM_SECONDS, [...bodies(), ...(once ? [...bodies(), ...bodies()] : [])]);
   const rates = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const list = bodies();

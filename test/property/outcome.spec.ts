@@ -1,11 +1,18 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { normaliseDocument } from '../../src/core/agent-document.js';
+import type { Declaration, ToolRecord } from '../../src/core/catalog.js';
+import { readDeclaration } from '../../src/core/declaration-reader.js';
 import type { DecideParts } from '../../src/core/decide.js';
 import { judgeAll, tell } from '../../src/core/decide.js';
 import { FORMATS } from '../../src/core/formats/format.js';
+import type { JsonObject } from '../../src/core/json.js';
 import { outcomeOf } from '../../src/core/outcome.js';
+import type { ToldSubject } from '../../src/core/pipeline.js';
+import { UNNARROWED } from '../../src/core/pipeline.js';
 import type { Language } from '../../src/core/reason.js';
 import { INCLUDES } from '../../src/core/request.js';
+import { DEFAULT_SETTINGS } from '../../src/core/settings.js';
 import type { Situation } from './arbitraries.js';
 import { asked, context, narrowing, offeringIn, situation, snapshot, subjectIn } from './arbitraries.js';
 
@@ -53,5 +60,35 @@ describe('INVARIANT (an outcome names its answer)', () => {
       });
     }), { numRuns: 400 });
     expect(shared).toBeGreaterThan(1_000);
+  });
+
+  /** All of the subject that the view and the agent’s name do not say already: a new member has to find its value here. */
+  const members: { readonly [K in Exclude<keyof ToldSubject, 'view' | 'agent' | 'targets'>]: ToldSubject[K] } = {
+    depth: 1,
+    shows: 'intent',
+    selected: new Set(['nowhere']),
+    context: { operations: 'mock' },
+  };
+  const record = (declared: JsonObject): ToolRecord =>
+    ({ name: String(declared['name']), source: 's', available: true, governance: {}, revision: 1, declaration: readDeclaration(declared, String(declared['name']), { format: 'toolcrib', defaultToolset: 'default' }) as Declaration });
+  const document = normaliseDocument('main', { subagentConfig: { enabled: true, allowedPresetAgentIds: ['other'] } });
+  const given: Situation = {
+    records: [record({ name: 'a', description: 'd', isCore: true, intent: { description: 'for intents' } }), record({ name: 'ask_other', description: 'd', isCore: true, role: 'delegate', targetAgentId: 'other' })],
+    document,
+    parent: document,
+    settings: { ...DEFAULT_SETTINGS, mainAgentInitialSubagents: ['other'] },
+    context: {},
+    narrowing: UNNARROWED,
+    asked: { exposure: 'search', toolLoading: null, discovered: [], format: null },
+    snapshot: null,
+    limit: null,
+  };
+
+  it.each(Object.entries(members))('it names %s of the subject, which changes an answer where no verdict differs', (member, value) => {
+    const { subject, verdicts } = judgeAll(subjectIn(given));
+    const parts: DecideParts = { offering: offeringIn(given), include: new Set(INCLUDES), format: null, nativeDeferral: false };
+    const [one, other] = [subject, { ...subject, [member]: value }].map((told) => [tell({ subject: told, verdicts }, parts, 'en'), outcomeOf({ subject: told, verdicts }, parts, 'en')]);
+    expect(other?.[0]).not.toEqual(one?.[0]);
+    expect(other?.[1]).not.toBe(one?.[1]);
   });
 });
