@@ -31,3 +31,6 @@ export const TURN = {
   session: { cwd: '/w/project', workspaceRoots: ['/w'], allowShell: true, readonly: false, allowNetwork: true },
   attributes: { features: { memos: true } },
 };
+
+/** The most memory that a process has had at once, in MB. */
+export const peakMemory = (pid) => Math.round(Number(/VmHWM:\s+(\d+) kB/u.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024);

@@ -16,11 +16,13 @@ import { ConversationsController } from './conversations/conversations.controlle
 import { ConversationsService } from './conversations/conversations.service.js';
 import { PrismaConversationStore } from './conversations/prisma-conversation.store.js';
 import { AnswerMemo } from './decision/answer-memo.js';
+import { Answers } from './decision/answers.js';
 import { DecisionController } from './decision/decision.controller.js';
 import { DecisionService } from './decision/decision.service.js';
 import { ExplainController } from './decision/explain.controller.js';
 import { ExplainService } from './decision/explain.service.js';
 import { Grounds } from './decision/grounds.js';
+import { OutcomeMemo } from './decision/outcome-memo.js';
 import { PreviewController } from './decision/preview.controller.js';
 import { PreviewService } from './decision/preview.service.js';
 import { RequestReader } from './decision/request-reader.js';
@@ -134,7 +136,7 @@ export class AppModule {
         TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, ExplainService, Impacts, ToolImpactService, SettingsImpactService, SearchService, Reverter, HistoryService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
-        AnswerMemo,
+        AnswerMemo, OutcomeMemo, Answers,
         ...invalidationProviders({ config, database, redis: redis ?? null, logger, metrics }),
         { provide: APP_PIPE, useValue: new StrictValidationPipe(limits) },
         { provide: APP_FILTER, useValue: new ProblemFilter(problems) },

@@ -4,13 +4,15 @@ import type { AppParts } from './app.module.js';
 import { AppModule } from './app.module.js';
 import { ChangeFeed } from './changes/change-feed.js';
 import { ConversationStates } from './conversations/conversation-states.js';
-import { AnswerMemo } from './decision/answer-memo.js';
+import { Answers } from './decision/answers.js';
+import { DecisionService } from './decision/decision.service.js';
 import { openFastRoad } from './decision/fast-road.js';
+import { RequestReader } from './decision/request-reader.js';
 import { SearchService } from './decision/search.service.js';
 import { GovernanceStore } from './governance/governance.store.js';
 import { Problems } from './platform/errors/problems.js';
 import { acceptJson } from './platform/http/json-body.js';
-import { observeRequests } from './platform/http/request-context.js';
+import { noteAnswered, observeRequests } from './platform/http/request-context.js';
 import { httpServer, refuseNul } from './platform/http/server.js';
 import { NestLogger } from './platform/observability/logger.js';
 import { PolicyViews } from './policy/policy-views.js';
@@ -24,12 +26,23 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   const problems = new Problems(logger);
   const adapter = httpServer(problems);
   const fastify = adapter.getInstance();
-  observeRequests(fastify, logger, metrics);
+  const note = noteAnswered(logger, metrics);
+  observeRequests(fastify, note);
   refuseNul(fastify);
   acceptJson(fastify, config.limits);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(parts, problems), adapter, { logger: new NestLogger(logger), bodyParser: false, abortOnError: false });
   refuseLargeBodiesOfStrangers(fastify, app.get(Authenticator), config.limits.bodyBytes);
-  openFastRoad(fastify, { guard: app.get(AccessGuard), views: app.get(PolicyViews), conversations: app.get(ConversationStates), memo: app.get(AnswerMemo), metrics });
+  openFastRoad(fastify, {
+    guard: app.get(AccessGuard),
+    views: app.get(PolicyViews),
+    conversations: app.get(ConversationStates),
+    answers: app.get(Answers),
+    decisions: app.get(DecisionService),
+    reader: app.get(RequestReader),
+    limits: config.limits,
+    metrics,
+    note,
+  });
   const searches = app.get(SearchService);
   const changes = app.get(ChangeFeed);
   app.get(GovernanceStore).onCommit(({ tenant }) => {

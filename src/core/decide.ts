@@ -10,7 +10,7 @@ import { expose } from './expose.js';
 import { emptyNameMap } from './json.js';
 import type { NameMap } from './json.js';
 import { toolLoadingOf } from './loading-state.js';
-import type { Subject, Verdict } from './pipeline.js';
+import type { Subject, ToldSubject, Verdict } from './pipeline.js';
 import { judge, profileFor, subagentMayUse } from './pipeline.js';
 import type { Presentation } from './present.js';
 import { present } from './present.js';
@@ -35,6 +35,17 @@ export interface DecideParts extends Presentation {
   readonly include: ReadonlySet<Include>;
 }
 
+/** Every tool judged for one subject, in the order of the view: all that the answer is read off. */
+export interface Judgement {
+  readonly subject: ToldSubject;
+  readonly verdicts: readonly Verdict[];
+}
+
+export const judgeAll = (subject: Subject): Judgement => ({ subject, verdicts: subject.view.tools.map((tool) => judge(tool, subject)) });
+
+/** Whether no tool at all enters the runtime. */
+export const offersNothing = ({ verdicts }: Judgement): boolean => !verdicts.some(passed);
+
 /**
  * Decides for the subject. How tools are offered and presented, and what of the answer is included, never says what is
  * allowed.
@@ -45,8 +56,10 @@ export interface DecideParts extends Presentation {
  * INVARIANT (same input, same bytes): the order in which tools were synced has no meaning.
  * INVARIANT (whitelists grant nothing): the settings' whitelists never change `toolNames`.
  */
-export function decide(subject: Subject, { offering, include, ...presentation }: DecideParts, language: Language): Decision {
-  const verdicts = subject.view.tools.map((tool) => judge(tool, subject));
+export const decide = (subject: Subject, parts: DecideParts, language: Language): Decision => tell(judgeAll(subject), parts, language);
+
+/** The answer as it is read off the verdicts. Whatever it reads stands in `outcomeOf` as well. */
+export function tell({ subject, verdicts }: Judgement, { offering, include, ...presentation }: DecideParts, language: Language): Decision {
   const allowed = verdicts.filter(isRouted);
   const offered = allowed.filter(passed).map(({ tool }) => tool);
   const toolNames = namesOf(offered);
@@ -69,9 +82,7 @@ export function decide(subject: Subject, { offering, include, ...presentation }:
   };
 }
 
-interface Judged {
-  readonly subject: Subject;
-  readonly verdicts: readonly Verdict[];
+interface Judged extends Judgement {
   readonly allowed: readonly Routed[];
   readonly offered: readonly CatalogTool[];
 }
@@ -96,7 +107,7 @@ function byName<T>(verdicts: readonly Routed[], value: (verdict: Routed) => T): 
   return map;
 }
 
-function decidedTool(tool: CatalogTool, subject: Subject): DecidedTool {
+function decidedTool(tool: CatalogTool, subject: ToldSubject): DecidedTool {
   const { effective } = tool;
   const base = descriptionFor(tool, subject);
   return {
@@ -113,7 +124,7 @@ function decidedTool(tool: CatalogTool, subject: Subject): DecidedTool {
 }
 
 /** The highest override that is set counts, even a blank one, which silences the hint. */
-function promptHint({ name, effective }: CatalogTool, { agent }: Subject): PromptHint[] {
+function promptHint({ name, effective }: CatalogTool, { agent }: ToldSubject): PromptHint[] {
   if (!effective.supportsPromptHint) return [];
   const hint = agent.overrides.get(name)?.promptHint ?? effective.promptHint ?? '';
   return hint.trim() === '' ? [] : [{ toolName: name, hint }];
@@ -129,7 +140,7 @@ function disabledReasons({ verdicts, subject }: Judged, language: Language): Nam
   return reasons;
 }
 
-function unknownSelected({ view, selected }: Subject): string[] {
+function unknownSelected({ view, selected }: ToldSubject): string[] {
   return [...(selected ?? [])].filter((name) => {
     const tool = view.byName.get(name);
     return tool === undefined || isInternal(tool);

@@ -4,7 +4,7 @@ import { targetArgumentOf } from './catalog.js';
 import { isObject } from './json.js';
 import type { JsonObject } from './json.js';
 import type { Loader } from './expose.js';
-import type { AgentSubject, Subject } from './pipeline.js';
+import type { AgentSubject } from './pipeline.js';
 
 export interface ToolDefinition {
   readonly name: string;
@@ -26,13 +26,13 @@ export const descriptionFor = ({ name, effective }: CatalogTool, { agent }: Pick
 /** Agent over governance over declaration. */
 export const labelFor = ({ name, effective }: CatalogTool, { agent }: Pick<AgentSubject, 'agent'>): string => agent.overrides.get(name)?.label ?? effective.label;
 
-export const definitionOf = (tool: CatalogTool, subject: Subject): ToolDefinition => ({
+export const definitionOf = (tool: CatalogTool, subject: AgentSubject): ToolDefinition => ({
   name: tool.name,
   description: descriptionFor(tool, subject),
   inputSchema: tool.effective.role === 'spawn' ? withTargets(tool, [...subject.targets]) : tool.effective.inputSchema,
 });
 
-export function fullDefinitionOf(tool: CatalogTool, subject: Subject): FullDefinition {
+export function fullDefinitionOf(tool: CatalogTool, subject: AgentSubject): FullDefinition {
   const { outputSchema, annotations } = tool.effective;
   const label = labelFor(tool, subject);
   return { ...definitionOf(tool, subject), title: label === tool.name ? null : label, outputSchema, annotations };

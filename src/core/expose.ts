@@ -4,7 +4,7 @@ import type { Format } from './formats/format.js';
 import { definitionLimit } from './formats/format.js';
 import type { LoadingState } from './loading-state.js';
 import { cleanNames, pendingOf, readToolLoading } from './loading-state.js';
-import type { Subject } from './pipeline.js';
+import type { ToldSubject } from './pipeline.js';
 import type { PolicyView } from './policy-view.js';
 import type { Exposure } from './settings.js';
 
@@ -35,7 +35,7 @@ export interface Exposed {
 }
 
 /** INVARIANT (whitelists grant nothing): it splits what passed the pipeline, and adds nothing to it. */
-export function expose(offered: readonly CatalogTool[], subject: Subject, offering: Offering): Exposed {
+export function expose(offered: readonly CatalogTool[], subject: Pick<ToldSubject, 'view' | 'depth'>, offering: Offering): Exposed {
   const initial = offered.filter(initialBy(subject, offering));
   const isSplit = initial.length < offered.length;
   const loader: Loader = offering.mode === 'deferred' ? 'load_tools' : 'tool_search';
@@ -44,7 +44,7 @@ export function expose(offered: readonly CatalogTool[], subject: Subject, offeri
   return { ...split(offered, initial), loaderTools: [loader], overflow: 0 };
 }
 
-function initialBy({ view: { settings }, depth }: Subject, { mode, state, discovered }: Offering): (tool: CatalogTool) => boolean {
+function initialBy({ view: { settings }, depth }: Pick<ToldSubject, 'view' | 'depth'>, { mode, state, discovered }: Offering): (tool: CatalogTool) => boolean {
   switch (mode) {
     case 'all':
       return () => true;

@@ -41,6 +41,11 @@ export interface Subject extends ConfigurationSubject {
   readonly evaluate: EvaluateCondition;
 }
 
+/** What of a subject the verdicts are told with. Of the turn's context that is `operations` alone: the rest has its say in the verdicts. */
+export interface ToldSubject extends Pick<Subject, 'view' | 'agent' | 'targets' | 'depth' | 'shows' | 'selected'> {
+  readonly context: Pick<DecideContext, 'operations'>;
+}
+
 export interface Verdict {
   readonly tool: CatalogTool;
   /** Null when the tool passes every stage. */

@@ -9,7 +9,7 @@ import type { Format } from './formats/format.js';
 import { definitionIn, provide } from './formats/provide.js';
 import { emptyNameMap } from './json.js';
 import type { NameMap } from './json.js';
-import type { Subject } from './pipeline.js';
+import type { ToldSubject } from './pipeline.js';
 import type { PolicyView } from './policy-view.js';
 
 /** How definitions are asked for. Without a format they are plain. */
@@ -43,7 +43,7 @@ export function nameMeant(given: string, { tools, byName }: PolicyView, format: 
 }
 
 /** Loaders, then what is initial. `wanted` says whether definitions are asked for at all: the rest is told in any case. */
-export function present(exposed: Exposed, subject: Subject, { format, nativeDeferral }: Presentation, wanted: boolean): Presented {
+export function present(exposed: Exposed, subject: ToldSubject, { format, nativeDeferral }: Presentation, wanted: boolean): Presented {
   const { initialTools, searchableTools, loaderTools } = exposed;
   if (format === null) {
     const definitions = wanted ? [...loaderTools.map(loaderDefinition), ...initialTools.map((tool) => definitionOf(tool, subject))] : [];
@@ -65,5 +65,5 @@ function overflowWarnings({ overflow, loaderTools }: Exposed, format: Format): W
 }
 
 /** One tool's definition as it is answered alone; null where the format can not tell it. */
-export const presentOne = (tool: CatalogTool, subject: Subject, format: Format | null): object | null =>
+export const presentOne = (tool: CatalogTool, subject: ToldSubject, format: Format | null): object | null =>
   format === null ? definitionOf(tool, subject) : definitionIn(format, fullDefinitionOf(tool, subject), aliasesIn(subject.view));

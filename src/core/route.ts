@@ -35,11 +35,23 @@ const WORKER_LOCAL: Route = { route: 'worker-local', blockedReasons: [] };
 const MAIN_PROCESS_PROXY: Route = { route: 'main-process-proxy', blockedReasons: [] };
 const ROUTING_DISABLED: Route = { route: 'disabled', blockedReasons: ['ROUTING_DISABLED'] };
 
+const blocked = new Map<string, Route>();
+
+/** One object for each list of reasons, of which there are few, so that routes compare by identity as refusals do. */
+function blockedRoute(blockedReasons: readonly ReasonCode[]): Route {
+  const key = blockedReasons.join(' ');
+  const known = blocked.get(key);
+  if (known !== undefined) return known;
+  const route: Route = { route: 'disabled', blockedReasons };
+  blocked.set(key, route);
+  return route;
+}
+
 /** Without a session nothing is blocked by it. A blocked reason binds a proxied tool as well. */
 export function routeOf(tool: CatalogTool, strategy: RoutingStrategy, session: SessionFacts | null): Route {
   const needs = tool.effective.runtime;
   const blockedReasons = session === null ? [] : blockedBy(needs, session);
-  if (blockedReasons.length > 0) return { route: 'disabled', blockedReasons };
+  if (blockedReasons.length > 0) return blockedRoute(blockedReasons);
   if (strategy === 'disabled') return ROUTING_DISABLED;
   return needs.mainProcess || strategy === 'main-process-proxy' ? MAIN_PROCESS_PROXY : WORKER_LOCAL;
 }

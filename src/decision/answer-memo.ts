@@ -1,49 +1,84 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Decision } from '../core/decision.js';
 import type { PolicyView } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
 import type { TenantId } from '../platform/tenant-id.js';
+import { AskedBefore } from './asked-before.js';
 
-/** A decision ready to be sent again. */
-export interface MemoisedAnswer {
+/** A decision ready to be sent. */
+export interface WrittenAnswer {
   readonly body: Buffer;
-  readonly etag: string;
+  /** Null for one that may be another at once: it stands for nothing. */
+  readonly etag: string | null;
   readonly revision: string;
   readonly outcome: 'ok' | 'empty';
+}
+
+/** A settled one, ready to be sent again. */
+export interface MemoisedAnswer extends WrittenAnswer {
+  readonly etag: string;
   /** The conversation whose state entered it, and the version of that state; null = none. */
   readonly conversation: { readonly id: string; readonly version: string } | null;
+}
+
+declare const questionBrand: unique symbol;
+
+/** Everything that enters a decision but the state of a conversation, as one text. */
+export type Question = string & { readonly [questionBrand]: true };
+
+/** The request comes last and nothing before it can hold a line break, so no two questions are the same text. */
+export const questionOf = (tenant: TenantId, { incarnation, revision }: Pick<PolicyView, 'incarnation' | 'revision'>, language: Language, request: string): Question =>
+  `${tenant}\n${incarnation}\n${revision}\n${language}\n${request}` as Question;
+
+/** Over the whole question and the conversation's state, not over the answer: what follows from them alone. */
+export const etagOf = (question: Question, conversation: MemoisedAnswer['conversation']): string => `"${hash('sha256', `${conversation?.version ?? ''}\n${question}`, 'base64url')}"`;
+
+/** Told of each time that a kept answer was found; `hits` is 1 for the first. */
+export type HitListener = (question: Question, answer: MemoisedAnswer, hits: number) => void;
+
+interface Kept {
+  readonly answer: MemoisedAnswer;
+  hits: number;
 }
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Whole answers of this process. Everything that enters a decision is in the key: the tenant and its incarnation, the
- * revision, the language, and the request as it came, to the letter; the state of a conversation stands beside the answer
- * as a version, and whoever finds the answer compares it. Only fresh answers are kept, never an error.
+ * Whole answers of this process. Everything that enters a decision is in the question: the tenant and its incarnation, the
+ * revision, the language, and the request as it came, byte for byte; the state of a conversation stands beside the answer
+ * as a version, and whoever finds the answer compares it. Only settled answers are kept, never an error, and only when their
+ * question comes a second time: most contexts never do, and answers that nobody asks for again would put out those that are.
  */
 export class AnswerMemo {
-  private readonly answers = new LRUCache<string, MemoisedAnswer>({
+  private readonly kept = new LRUCache<Question, Kept>({
     maxSize: MAX_BYTES,
-    sizeCalculation: ({ body }, key) => body.length + key.length,
+    sizeCalculation: ({ answer: { body } }, question) => body.length + question.length,
   });
+  private readonly before = new AskedBefore();
+  private readonly listeners: HitListener[] = [];
 
-  find(tenant: TenantId, view: PolicyView, language: Language, request: string): MemoisedAnswer | undefined {
-    return this.answers.get(keyOf(tenant, view, language, request));
+  find(question: Question): MemoisedAnswer | undefined {
+    return this.kept.get(question)?.answer;
   }
 
-  keep(tenant: TenantId, view: Pick<PolicyView, 'incarnation' | 'revision'>, language: Language, request: string, answer: MemoisedAnswer): void {
-    this.answers.set(keyOf(tenant, view, language, request), answer);
+  /** What was found is answered: its conversation is still in the state that it was made from. */
+  noteHit(question: Question): void {
+    const kept = this.listeners.length === 0 ? undefined : this.kept.peek(question);
+    if (kept === undefined) return;
+    kept.hits += 1;
+    for (const listener of this.listeners) listener(question, kept.answer, kept.hits);
   }
-}
 
-/** The request comes last and nothing before it can hold a line break, so no two questions share a key. */
-const keyOf = (tenant: TenantId, { incarnation, revision }: Pick<PolicyView, 'incarnation' | 'revision'>, language: Language, request: string): string =>
-  `${tenant}\n${incarnation}\n${revision}\n${language}\n${request}`;
+  /** Whether an answer with this ETag is worth keeping, which it is from its second time on. */
+  isAskedAgain(etag: string): boolean {
+    return this.before.isAgain(etag.slice(1, -1));
+  }
 
-/** The ETag is over the revision, the conversation's state and the whole question, not over the answer alone. */
-export function memoisable(tenant: TenantId, decision: Decision, question: string, conversation: MemoisedAnswer['conversation']): MemoisedAnswer {
-  const etag = createHash('sha256').update(`${tenant} ${decision.revision} ${conversation?.version ?? ''} ${question}`).digest('base64url');
-  const outcome = decision.toolNames.length === 0 ? 'empty' : 'ok';
-  return { body: Buffer.from(JSON.stringify(decision)), etag: `"${etag}"`, revision: String(decision.revision), outcome, conversation };
+  keep(question: Question, answer: MemoisedAnswer): void {
+    this.kept.set(question, { answer, hits: 0 });
+  }
+
+  onHit(listener: HitListener): void {
+    this.listeners.push(listener);
+  }
 }

@@ -1,22 +1,21 @@
 import { Body, Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CheckAnswer } from '../core/decision.js';
 import type { Limits } from '../platform/config/config.js';
 import { DEFAULT_LIMITS } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
 import { Problems, appErrorOf } from '../platform/errors/problems.js';
-import { ANSWER_ETAG_HEADERS, ApiProblems, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
+import { ANSWER_ETAG_HEADERS, ApiProblems, IF_NONE_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { languageOf } from '../platform/http/request-context.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
-import { AnswerMemo, memoisable } from './answer-memo.js';
+import { Answers } from './answers.js';
 import { tellWithin } from './batch-answer.js';
 import { DECIDE_ACCESS } from './decision.access.js';
 import { BatchAnswerDto, CheckAnswerDto, DecisionDto } from './decision.dto.js';
 import { DecisionService } from './decision.service.js';
-import { sendAnswer } from './fast-road.js';
 import { RequestReader } from './request-reader.js';
 import { batchSchema, checkSchema, decideSchema } from './request.schema.js';
 
@@ -29,7 +28,7 @@ export class DecisionController {
   constructor(
     private readonly decisions: DecisionService,
     private readonly reader: RequestReader,
-    private readonly memo: AnswerMemo,
+    private readonly answers: Answers,
     private readonly problems: Problems,
     private readonly metrics: Metrics,
     @Inject(LIMITS) private readonly limits: Limits,
@@ -40,15 +39,16 @@ export class DecisionController {
   @ApiOperation({ summary: 'Decide which tools an agent has in this turn', description: `Deterministic: the same revision and request give the same bytes. ${LANGUAGE_NOTE}` })
   @ApiBody({ schema: decideSchema(DEFAULT_LIMITS) })
   @ApiOkResponse({ description: 'the decision', type: DecisionDto, headers: { ...REVISION_HEADERS, ...ANSWER_ETAG_HEADERS } })
+  @ApiHeader(IF_NONE_MATCH)
+  @ApiResponse({ status: 304, description: 'the answer is the one that `If-None-Match` names', headers: { ...REVISION_HEADERS, ...ANSWER_ETAG_HEADERS } })
   @ApiProblems('AGENT_NOT_FOUND', 'CONVERSATION_OF_OTHER_AGENT', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   decide(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     return this.measured(this.metrics.decideSeconds, tenant, async () => {
       const language = languageOf(request);
       const input = this.reader.readDecide(body);
-      const { decision, isSettled, ground: { view, conversation } } = await this.decisions.decide(tenant, input, language);
-      const answer = memoisable(tenant, decision, `${view.incarnation} ${language} ${request.rawJson}`, conversation && { id: input.conversationId ?? '', version: conversation.version });
-      if (isSettled && request.rawJson !== undefined) this.memo.keep(tenant, view, language, request.rawJson, answer);
-      sendAnswer(reply, answer);
+      const decided = await this.decisions.decide(tenant, input, language);
+      const answer = this.answers.of(tenant, decided, { language, text: request.rawJson ?? '', ifNoneMatch: request.headers['if-none-match'] }, input.conversationId);
+      void reply.code(answer.status).headers(answer.headers).send(answer.body ?? undefined);
       return answer;
     }).then(() => undefined);
   }

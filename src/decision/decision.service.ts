@@ -1,11 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { check } from '../core/check.js';
-import { decide } from '../core/decide.js';
+import type { DecideParts, Judgement } from '../core/decide.js';
+import { judgeAll, tell } from '../core/decide.js';
 import type { CheckAnswer, Decision } from '../core/decision.js';
+import type { Offering } from '../core/expose.js';
 import { isLoader } from '../core/expose.js';
 import type { Language } from '../core/reason.js';
-import type { CheckInput, DecideInput, TurnInput } from '../core/request.js';
+import type { CheckInput, DecideInput, DecideRequest, TurnInput } from '../core/request.js';
 import { readCheckRequest, readDecideRequest } from '../core/request.js';
 import { Engines } from '../engines/engines.js';
 import type { TenantId } from '../platform/tenant-id.js';
@@ -18,12 +20,21 @@ export type Freshness = { readonly freshness: 'fresh' } | { readonly freshness: 
 
 export type AnsweredDecision = Decision & Freshness;
 
-/** A decision with what it was made from. */
+/** A decision before it is told, with what it was made from. */
 export interface Decided {
-  readonly decision: AnsweredDecision;
+  readonly judgement: Judgement;
+  readonly parts: DecideParts;
+  readonly language: Language;
   readonly ground: Ground;
   /** False for a stale one, and where time ran out: the same question may have another answer at once. */
   readonly isSettled: boolean;
+}
+
+/** The answer in words. */
+export function toldOf({ judgement, parts, language, ground: { staleForMs } }: Decided): AnsweredDecision {
+  const { agentId, revision, ...rest } = tell(judgement, parts, language);
+  const freshness: Freshness = staleForMs === 0 ? { freshness: 'fresh' } : { freshness: 'stale', staleForMs };
+  return { agentId, revision, ...freshness, ...rest };
 }
 
 /** What becomes of an answer at once, so that not all of a batch need be held as they were made. */
@@ -45,6 +56,12 @@ export class DecisionService {
     return this.on(tenant, input, (ground) => this.decideFrom(ground, input, language));
   }
 
+  /** Null where something has to be read first: then {@link decide} does. */
+  decideAtOnce(tenant: TenantId, input: DecideInput & WithMinRevision, language: Language): Decided | null {
+    const ground = this.grounds.hot(tenant, input);
+    return ground && this.decideFrom(ground, input, language);
+  }
+
   /** A refusal for want of loading is never given from memory: another process may have loaded the tool just now. */
   async check(tenant: TenantId, input: CheckInput & WithMinRevision, language: Language): Promise<CheckAnswer> {
     const answer = await this.on(tenant, input, (ground) => this.checkFrom(ground, input, language));
@@ -64,7 +81,7 @@ export class DecisionService {
       await nextTurn();
       try {
         if (one.status === 'rejected') throw one.reason;
-        results.push(told.ok((await this.decide(tenant, one.value, language)).decision));
+        results.push(told.ok(toldOf(await this.decide(tenant, one.value, language))));
       } catch (error) {
         results.push(told.failed(error));
       }
@@ -87,9 +104,9 @@ export class DecisionService {
     const request = readDecideRequest(input);
     const { view, staleForMs } = ground;
     const subject = this.subjects.of(view, request.agentId, request.context, { view: request.view, select: request.select });
-    const { agentId, revision, ...rest } = decide(subject, { ...request, offering: offeringIn(ground, request) }, language);
-    const freshness: Freshness = staleForMs === 0 ? { freshness: 'fresh' } : { freshness: 'stale', staleForMs };
-    return { decision: { agentId, revision, ...freshness, ...rest }, ground, isSettled: staleForMs === 0 && !this.engines.ranOutOfTime(subject.facts) };
+    const judgement = judgeAll(subject);
+    const isSettled = staleForMs === 0 && !this.engines.ranOutOfTime(subject.facts);
+    return { judgement, parts: partsOf(request, offeringIn(ground, request)), language, ground, isSettled };
   }
 
   private checkFrom(ground: Ground, input: CheckInput, language: Language): CheckAnswer {
@@ -98,3 +115,5 @@ export class DecisionService {
     return check(subject, { ...request, offering: offeringIn(ground, request) }, this.engines.validateArguments, language);
   }
 }
+
+const partsOf = ({ include, format, nativeDeferral }: DecideRequest, offering: Offering): DecideParts => ({ offering, include, format, nativeDeferral });

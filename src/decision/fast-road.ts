@@ -1,48 +1,66 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { ConversationStates } from '../conversations/conversation-states.js';
+import type { Limits } from '../platform/config/config.js';
+import type { AheadAnswer, AheadRequest } from '../platform/http/ahead.js';
+import { answerAhead } from '../platform/http/ahead.js';
+import { bytesAsText, readJson } from '../platform/http/json-body.js';
+import type { NoteAnswered } from '../platform/http/request-context.js';
 import { languageOf } from '../platform/http/request-context.js';
 import type { Metrics } from '../platform/observability/metrics.js';
+import type { TenantId } from '../platform/tenant-id.js';
 import type { PolicyViews } from '../policy/policy-views.js';
 import type { AccessGuard } from '../tenancy/access.guard.js';
-import type { AnswerMemo, MemoisedAnswer } from './answer-memo.js';
+import type { Answer, Answers, Asked } from './answers.js';
 import { DECIDE_ACCESS } from './decision.access.js';
+import type { DecisionService } from './decision.service.js';
+import type { RequestReader } from './request-reader.js';
 
 export interface FastRoadParts {
   readonly guard: AccessGuard;
   readonly views: PolicyViews;
   readonly conversations: ConversationStates;
-  readonly memo: AnswerMemo;
+  readonly answers: Answers;
+  readonly decisions: DecisionService;
+  readonly reader: RequestReader;
+  readonly limits: Limits;
   readonly metrics: Metrics;
+  readonly note: NoteAnswered;
 }
 
 /**
- * Answers a decide request that was answered before from memory, ahead of the framework's own layers. It only ever says
- * what the ordinary road would say: the same guard admits the caller, the view and the conversation must be fresh, and the
- * answer was made by the ordinary road at this revision and from this state. Whatever is missing, the request goes on to that road.
+ * Answers a decide request ahead of the framework's own layers wherever that takes no look at the database. It only ever says
+ * what the ordinary road would say: the same guard admits the caller, the same reader reads the body, the view and the
+ * conversation must be fresh, and the answer is made, or was made, by the same code. It refuses nothing: whatever is wrong,
+ * missing or not fresh, the request goes on to the ordinary road, which says so.
  */
-export function openFastRoad(fastify: FastifyInstance, { guard, views, conversations, memo, metrics }: FastRoadParts): void {
-  fastify.addHook('preHandler', (request, reply, done) => {
-    const start = performance.now();
-    const answer = request.routeOptions.url === '/v1/decide' ? find(request) : undefined;
-    if (answer === undefined || request.tenant === undefined) {
-      done();
-      return;
-    }
-    sendAnswer(reply, answer);
-    metrics.decideSeconds.observe({ tenant: request.tenant, outcome: answer.outcome }, (performance.now() - start) / 1000);
-  });
+export function openFastRoad(fastify: FastifyInstance, parts: FastRoadParts): void {
+  const { guard, limits, metrics, note } = parts;
+  answerAhead(fastify, { path: '/v1/decide', maxBytes: limits.bodyBytes, note, answer });
 
-  function find(request: FastifyRequest): MemoisedAnswer | undefined {
-    if (request.rawJson === undefined || !guard.admitsFromMemory(DECIDE_ACCESS, request) || request.tenant === undefined) return undefined;
-    const view = views.hot(request.tenant);
-    const answer = view === null ? undefined : memo.find(request.tenant, view, languageOf(request), request.rawJson);
-    if (answer === undefined || answer.conversation === null) return answer;
-    const { id, version } = answer.conversation;
-    return conversations.hot(request.tenant, id)?.version === version ? answer : undefined;
+  function answer(request: AheadRequest): AheadAnswer | null {
+    const start = performance.now();
+    const caller = guard.admitsFromMemory(DECIDE_ACCESS, request);
+    const found = caller && answerFor(caller.tenant, request, parts);
+    if (!found) return null;
+    metrics.decideSeconds.observe({ tenant: caller.tenant, outcome: found.outcome }, (performance.now() - start) / 1000);
+    return { ...found, caller };
   }
 }
 
-/** Bytes as they are, without a second look at them by the framework. */
-export function sendAnswer(reply: FastifyReply, { body, etag, revision }: Pick<MemoisedAnswer, 'body' | 'etag' | 'revision'>): void {
-  void reply.header('content-type', 'application/json; charset=utf-8').header('x-toolcrib-revision', revision).header('etag', etag).send(body);
+function answerFor(tenant: TenantId, { headers, body }: AheadRequest, parts: FastRoadParts): Answer | null {
+  const { views, conversations, answers } = parts;
+  const view = views.hot(tenant);
+  if (view === null) return null;
+  const asked = { language: languageOf({ headers }), text: bytesAsText(body), ifNoneMatch: headers['if-none-match'] };
+  return answers.again(tenant, view, asked, ({ id, version }) => conversations.hot(tenant, id)?.version === version) ?? workedOut(tenant, body, asked, parts);
+}
+
+function workedOut(tenant: TenantId, body: Buffer, asked: Asked, { answers, decisions, reader, limits }: FastRoadParts): Answer | null {
+  try {
+    const input = reader.readDecide(readJson(body, limits.jsonDepth));
+    const decided = decisions.decideAtOnce(tenant, input, asked.language);
+    return decided && answers.of(tenant, decided, asked, input.conversationId);
+  } catch {
+    return null;
+  }
 }

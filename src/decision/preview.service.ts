@@ -14,7 +14,7 @@ import { AppError } from '../platform/errors/app-error.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Subjects } from '../policy/subjects.js';
 import type { AnsweredDecision } from './decision.service.js';
-import { DecisionService } from './decision.service.js';
+import { DecisionService, toldOf } from './decision.service.js';
 import type { WithMinRevision } from './grounds.js';
 import { Grounds } from './grounds.js';
 
@@ -33,7 +33,7 @@ export class PreviewService {
   /** INVARIANT (preview is decide): the answer is that of decide on the view after the save, with the difference to now. */
   async preview(tenant: TenantId, input: DecideInput & WithMinRevision, drafts: Drafts, language: Language): Promise<Preview> {
     const ground = this.grounds.hot(tenant, input) ?? await this.grounds.read(tenant, input);
-    const { decision } = this.decisions.decideFrom({ ...ground, view: this.drafted(ground.view, input.agentId, drafts) }, input, language);
+    const decision = toldOf(this.decisions.decideFrom({ ...ground, view: this.drafted(ground.view, input.agentId, drafts) }, input, language));
     return { ...decision, diff: diffOf(this.toolNamesNow(ground.view, input), decision.toolNames) };
   }
 

@@ -6,7 +6,8 @@ import { ACCESS_RULE } from '../platform/http/public.decorator.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { tenantId } from '../platform/tenant-id.js';
 import type { AccessRule } from './access.js';
-import type { Authenticator, Principal, TenantPrincipal } from './authenticator.js';
+import type { Authenticator, PresentedKey, Principal, TenantPrincipal } from './authenticator.js';
+import { presentedAs } from './authenticator.js';
 import type { TenantStore } from './tenant.store.js';
 
 const BEARER = /^Bearer +(\S+) *$/iu;
@@ -20,8 +21,26 @@ export function presentedKey({ headers }: Pick<FastifyRequest, 'headers'>): stri
 
 export const unauthenticated = (): AppError => new AppError('UNAUTHENTICATED', 'send a key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
 
+/** What of a request says who asks, and takes up who it is. */
+type Admitted = Pick<FastifyRequest, 'headers' | 'principal' | 'caller' | 'tenant'>;
+
+/** Who asks before there is a request of the framework. */
+export interface Knock {
+  readonly headers: FastifyRequest['headers'];
+  /** The same object as long as the connection lasts. */
+  readonly connection: object;
+}
+
+export interface Admission {
+  readonly tenant: TenantId;
+  readonly keyId: string;
+}
+
 /** Every route passes here; one that says nothing of its access is refused. */
 export class AccessGuard implements CanActivate {
+  /** What each connection sent last: a client that stays sends the same key again, which need not be digested again. */
+  private readonly lastOn = new WeakMap<object, { readonly text: string; readonly key: PresentedKey | null }>();
+
   constructor(
     private readonly reflector: Reflector,
     private readonly authenticator: Authenticator,
@@ -35,16 +54,28 @@ export class AccessGuard implements CanActivate {
     return this.admit(rule, context.switchToHttp().getRequest<FastifyRequest>());
   }
 
-  /** Whether the caller is admitted by what is known of its key right now; false also means: ask the ordinary way. */
-  admitsFromMemory(rule: AccessRule, request: FastifyRequest): boolean {
-    const key = presentedKey(request);
-    const principal = key === null ? null : this.authenticator.fromMemory(key);
-    if (principal?.kind !== 'tenant') return false;
+  /** The tenant, if the caller is admitted by what is known of its key right now; null also means: ask the ordinary way. */
+  admitsFromMemory(rule: AccessRule, { headers, connection }: Knock): Admission | null {
+    const key = this.keyOn(connection, headers);
+    const principal = key && this.authenticator.recognise(key);
+    if (!principal) return null;
     try {
-      return this.allow(rule, request, principal) === true;
+      admitTenant(rule, { headers }, principal);
     } catch {
-      return false;
+      return null;
     }
+    return { tenant: principal.tenant, keyId: principal.keyId };
+  }
+
+  /** Compared with nothing but what the same connection sent before. */
+  private keyOn(connection: object, headers: FastifyRequest['headers']): PresentedKey | null {
+    const last = this.lastOn.get(connection);
+    const text = headers.authorization ?? '';
+    if (last !== undefined && text !== '' && last.text === text) return last.key;
+    const key = presentedKey({ headers });
+    const read = key === null ? null : presentedAs(key);
+    this.lastOn.set(connection, { text, key: read });
+    return read;
   }
 
   private admit(rule: AccessRule, request: FastifyRequest): boolean | Promise<boolean> {
@@ -55,19 +86,17 @@ export class AccessGuard implements CanActivate {
     return this.authenticator.authenticate(key).then((found) => this.allow(rule, request, found));
   }
 
-  private allow(rule: AccessRule, request: FastifyRequest, principal: Principal): boolean | Promise<boolean> {
+  private allow(rule: AccessRule, request: Admitted, principal: Principal): boolean | Promise<boolean> {
     request.principal = principal;
     if (principal.kind === 'platform') return rule === 'platform' || this.actOn(request);
     request.caller = { tenant: principal.tenant, keyId: principal.keyId };
-    requireScope(rule, principal);
-    const named = request.headers['x-tenant-id'];
-    if (named !== undefined && named !== principal.tenant) throw tenantNotFound();
+    admitTenant(rule, request, principal);
     request.tenant = principal.tenant;
     return true;
   }
 
   /** The platform key acts on the tenant that it names. */
-  private async actOn(request: FastifyRequest): Promise<boolean> {
+  private async actOn(request: Admitted): Promise<boolean> {
     const named = request.headers['x-tenant-id'];
     if (typeof named !== 'string' || named === '') throw new AppError('TENANT_REQUIRED', 'the platform key must name a tenant in `X-Tenant-Id`');
     const tenant: TenantId | null = tenantId(named);
@@ -76,6 +105,13 @@ export class AccessGuard implements CanActivate {
     request.caller = { tenant, keyId: null };
     return true;
   }
+}
+
+/** Throws where a tenant's key does not open the route, or names another tenant. */
+function admitTenant(rule: AccessRule, { headers }: Pick<FastifyRequest, 'headers'>, principal: TenantPrincipal): void {
+  requireScope(rule, principal);
+  const named = headers['x-tenant-id'];
+  if (named !== undefined && named !== principal.tenant) throw tenantNotFound();
 }
 
 function requireScope(rule: AccessRule, { scopes }: TenantPrincipal): void {

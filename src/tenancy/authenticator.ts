@@ -43,6 +43,18 @@ function partsOf(name: KeyName): Pick<ApiKey, 'tenant' | 'keyId'> {
   return { tenant: name.slice(0, dot) as TenantId, keyId: name.slice(dot + 1) };
 }
 
+/** A tenant's key as it can be recognised. */
+export interface PresentedKey {
+  readonly name: KeyName;
+  readonly digest: Buffer;
+}
+
+/** Null for what can not be a tenant's key. */
+export function presentedAs(text: string): PresentedKey | null {
+  const key = parseKey(text);
+  return key && { name: nameOf(key), digest: digestOf(text) };
+}
+
 const invalid = (): AppError => new AppError('UNAUTHENTICATED', 'send a valid key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
 
 /** Tells who a key belongs to. Digests are compared in constant time, so no comparison gives away how much of a key was right. */
@@ -63,9 +75,14 @@ export class Authenticator {
 
   /** Null when the database must be asked first: then {@link authenticate} does. */
   fromMemory(text: string): Principal | null {
-    const key = parseKey(text);
-    const known = key === null ? null : this.known.hot(nameOf(key));
-    return known ? principalOf(known, digestOf(text)) : null;
+    const presented = presentedAs(text);
+    return presented && this.recognise(presented);
+  }
+
+  /** As {@link fromMemory}, of a key that was read before: whether it is in force is looked up each time. */
+  recognise({ name, digest }: PresentedKey): TenantPrincipal | null {
+    const known = this.known.hot(name);
+    return known ? principalOf(known, digest) : null;
   }
 
   /** Throws `UNAUTHENTICATED` for anything but a key in force. */

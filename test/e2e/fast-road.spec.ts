@@ -40,11 +40,11 @@ describe('the fast road for repeated decisions', () => {
   const told = ({ status, text, headers }: Answer): unknown => [status, text, headers['etag'], headers['x-toolcrib-revision'], headers['content-type']];
 
   it('gives the bytes and headers of the ordinary one', async () => {
-    const first = await ask(tenant.caller);
-    const second = await ask(tenant.caller);
-    expect([first.fast, second.fast]).toEqual([false, true]);
-    expect(told(second)).toEqual(told(first));
-    expect(second.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+    const [first, second, third] = [await ask(tenant.caller), await ask(tenant.caller), await ask(tenant.caller)];
+    // Most contexts come once: an answer is kept when its question comes again.
+    expect([first.fast, second.fast, third.fast]).toEqual([false, false, true]);
+    expect([told(second), told(third)]).toEqual([told(first), told(first)]);
+    expect(third.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
   });
 
   it('is left for any other question, language or tenant', async () => {

@@ -3,7 +3,7 @@ import { AgentToolsService } from '../../src/agents/agent-tools.service.js';
 import type { DocumentInput } from '../../src/agents/agent-writer.js';
 import { STATES } from '../../src/core/agent-state.js';
 import type { BulkAction } from '../../src/core/bulk-actions.js';
-import { DecisionService } from '../../src/decision/decision.service.js';
+import { DecisionService, toldOf } from '../../src/decision/decision.service.js';
 import { ConversationReader } from '../../src/conversations/conversation-reader.js';
 import { ConversationStates } from '../../src/conversations/conversation-states.js';
 import { shownConversation } from '../../src/conversations/conversations.controller.js';
@@ -171,7 +171,7 @@ export class CoreWorld implements World {
         return { ...result.settings, revision };
       }
       case 'decide':
-        return { ...(await this.decisions.decide(TENANT, this.reader.readDecide({ agentId, ...body }), 'en')).decision };
+        return { ...toldOf(await this.decisions.decide(TENANT, this.reader.readDecide({ agentId, ...body }), 'en')) };
       case 'check':
         return { ...(await this.decisions.check(TENANT, this.reader.readCheck({ agentId, ...body }), 'en')) };
       case 'search':

@@ -39,7 +39,10 @@ export class OpenApiValidator {
     const where = `${method.toUpperCase()} ${route.path} ${status}`;
     const response = responses[String(status)];
     if (response === undefined) throw new Error(`${where} is not in the document`);
-    if (status === 204) return;
+    if (status === 204 || status === 304) {
+      if (contentType !== undefined) throw new Error(`${where} has no body to be of a type`);
+      return;
+    }
     const [type = ''] = (contentType ?? '').split(';');
     const schema = response.content?.[type]?.schema;
     if (schema === undefined) throw new Error(`${where} does not answer with \`${type}\` by the document`);

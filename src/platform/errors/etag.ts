@@ -12,3 +12,7 @@ export function requireMatch(ifMatch: string | undefined, revision: number): voi
   if (names(ifMatch, etagOf(revision))) return;
   throw new AppError('PRECONDITION_FAILED', ifMatch.includes('"') ? 'read it again and repeat the change on what is there now' : 'send the `ETag` as it came, with its quotes');
 }
+
+/** Whether an `If-None-Match` list names the ETag, weak or not. `*` names none: it asks whether there is anything, which a question never does. */
+export const isNamedIn = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch !== undefined && (ifNoneMatch === etag || ifNoneMatch.split(',').some((part) => part.trim().replace(/^W\//u, '') === etag));

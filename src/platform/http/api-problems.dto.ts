@@ -36,3 +36,5 @@ export const ANSWER_ETAG_HEADERS = { ETag: { description: 'stands for the revisi
 export const REVISION_HEADERS = { 'X-Toolcrib-Revision': { description: 'the revision after the write, or that the answer was computed from', schema: { type: 'string' as const, example: '17' } } };
 
 export const IF_MATCH: ApiHeaderOptions = { name: 'If-Match', description: 'the `ETag` of your last reading', required: false, schema: { type: 'string', example: '"17"' } };
+
+export const IF_NONE_MATCH: ApiHeaderOptions = { name: 'If-None-Match', description: 'the `ETag`s of answers that you still have', required: false, schema: { type: 'string', example: '"pB2dYFkUo0d6mB9rYkY0bA3pQmPz1c1n0hR8n0T9n1I"' } };

@@ -36,21 +36,43 @@ const levelOf = (status: number, tells: boolean): 'error' | 'warn' | 'info' | 'd
   return tells ? 'info' : 'debug';
 };
 
-/** Echoes the request id, counts and logs. Reads and decisions are logged at `debug`, writes at `info`, failures at `error`. */
-export function observeRequests(fastify: FastifyInstance, logger: Logger, metrics: Metrics): void {
+/** A request that was answered, as it is counted and logged. */
+export interface Answered {
+  readonly requestId: string;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly startedAt: number;
+  readonly caller: LoggedCaller | undefined;
+}
+
+/** Counts and logs, on whichever road. Reads and decisions are logged at `debug`, writes at `info`, failures at `error`. */
+export type NoteAnswered = (answered: Answered) => void;
+
+export function noteAnswered(logger: Logger, metrics: Metrics): NoteAnswered {
+  return ({ requestId, method, route, status, startedAt, caller }) => {
+    metrics.httpRequests.inc({ method, route, status });
+    const level = levelOf(status, isWrite(method) && !HOT_ROUTES.has(route));
+    if (!logger.isLevelEnabled(level)) return;
+    logger[level]({ requestId, method, route, status, ms: Math.round((performance.now() - startedAt) * 100) / 100, ...caller }, 'request');
+  };
+}
+
+/** Echoes the request id, and notes every answer. */
+export function observeRequests(fastify: FastifyInstance, note: NoteAnswered): void {
   fastify.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
     done();
   });
   fastify.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? 'none';
-    const { method } = request;
-    const status = reply.statusCode;
-    metrics.httpRequests.inc({ method, route, status });
-    const level = levelOf(status, isWrite(method) && !HOT_ROUTES.has(route));
-    if (logger.isLevelEnabled(level)) {
-      logger[level]({ requestId: request.id, method, route, status, ms: Math.round(reply.elapsedTime * 100) / 100, ...request.caller }, 'request');
-    }
+    note({
+      requestId: request.id,
+      method: request.method,
+      route: request.routeOptions.url ?? 'none',
+      status: reply.statusCode,
+      startedAt: performance.now() - reply.elapsedTime,
+      caller: request.caller,
+    });
     done();
   });
 }

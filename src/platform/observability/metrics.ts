@@ -8,7 +8,7 @@ export class Metrics {
 
   readonly decideSeconds = new Histogram({
     name: 'toolcrib_decide_duration_seconds',
-    help: 'time to answer one decide request, by tenant and outcome (ok, empty, or the error code)',
+    help: 'time to answer one decide request, by tenant and outcome (ok, empty, not_modified, or the error code)',
     labelNames: ['tenant', 'outcome'],
     buckets: SECONDS,
     registers: [this.registry],

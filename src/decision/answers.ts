@@ -1,0 +1,74 @@
+import { Injectable } from '@nestjs/common';
+import { offersNothing } from '../core/decide.js';
+import type { PolicyView } from '../core/policy-view.js';
+import type { Language } from '../core/reason.js';
+import { isNamedIn } from '../platform/errors/etag.js';
+import type { TenantId } from '../platform/tenant-id.js';
+import type { MemoisedAnswer, WrittenAnswer } from './answer-memo.js';
+import { AnswerMemo, etagOf, questionOf } from './answer-memo.js';
+import type { Decided } from './decision.service.js';
+import { OutcomeMemo } from './outcome-memo.js';
+
+/** The answer to one decide request as it is sent. */
+export interface Answer {
+  readonly status: 200 | 304;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null where the caller has it. */
+  readonly body: Buffer | null;
+  readonly outcome: 'ok' | 'empty' | 'not_modified';
+}
+
+/** What of a request makes its answer, beside the policy. */
+export interface Asked {
+  readonly language: Language;
+  /** The body, byte for byte. */
+  readonly text: string;
+  readonly ifNoneMatch: string | undefined;
+}
+
+/** Whether a conversation is still in this state. */
+export type IsCurrent = (conversation: NonNullable<MemoisedAnswer['conversation']>) => boolean;
+
+/** Turns decisions into answers, on whichever road, and gives those again that were given before. */
+@Injectable()
+export class Answers {
+  constructor(
+    private readonly memo: AnswerMemo,
+    private readonly outcomes: OutcomeMemo,
+  ) {}
+
+  /** Null where the answer has to be worked out. */
+  again(tenant: TenantId, view: PolicyView, { language, text, ifNoneMatch }: Asked, isCurrent: IsCurrent): Answer | null {
+    const question = questionOf(tenant, view, language, text);
+    const known = this.memo.find(question);
+    if (known === undefined || (known.conversation !== null && !isCurrent(known.conversation))) return null;
+    this.memo.noteHit(question);
+    return isNamedIn(ifNoneMatch, known.etag) ? notModified(known) : whole(known);
+  }
+
+  of(tenant: TenantId, decided: Decided, { language, text, ifNoneMatch }: Asked, conversationId: string | null | undefined): Answer {
+    const { judgement, isSettled, ground: { view, conversation } } = decided;
+    const revision = String(view.revision);
+    const outcome = offersNothing(judgement) ? 'empty' : 'ok';
+    if (!isSettled) return whole({ body: this.outcomes.write(tenant, decided), etag: null, revision, outcome });
+    const question = questionOf(tenant, view, language, text);
+    const state = conversation && { id: conversationId ?? '', version: conversation.version };
+    const etag = etagOf(question, state);
+    const isKept = this.memo.isAskedAgain(etag);
+    const isHad = isNamedIn(ifNoneMatch, etag);
+    if (isHad && !isKept) return notModified({ etag, revision });
+    const answer = { body: this.outcomes.write(tenant, decided), etag, revision, outcome, conversation: state } as const;
+    if (isKept) this.memo.keep(question, answer);
+    return isHad ? notModified(answer) : whole(answer);
+  }
+}
+
+/** Bytes as they are, without a second look at them by the framework. */
+const whole = ({ body, etag, revision, outcome }: WrittenAnswer): Answer => ({
+  status: 200,
+  headers: { 'content-type': 'application/json; charset=utf-8', 'content-length': String(body.length), 'x-toolcrib-revision': revision, ...(etag === null ? {} : { etag }) },
+  body,
+  outcome,
+});
+
+const notModified = ({ etag, revision }: Pick<MemoisedAnswer, 'etag' | 'revision'>): Answer => ({ status: 304, headers: { 'x-toolcrib-revision': revision, etag }, body: null, outcome: 'not_modified' });
