@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fleet, Replica, Servers } from '../support/fleet.js';
-import { FleetTenant, becomes, fleetOn, privateServers } from '../support/fleet.js';
+import { FleetTenant, fleetOn, privateServers } from '../support/fleet.js';
 import { ask } from '../support/process.js';
 import { ChangeStream } from './change-stream.js';
 import { AGENTS, SMALL_NAMES, SYNC, documentOf, smallSync } from './crib.js';
@@ -80,12 +80,9 @@ async function furnished(replica: Replica, tenantId: string): Promise<FleetTenan
   return tenant;
 }
 
-/** Once each tenant is answered: a machine that is busy starting processes is slower than any request may wait for. */
-async function warmUp(tenants: readonly FleetTenant[], replica: Replica): Promise<void> {
-  for (const tenant of tenants) {
-    if (!(await becomes(async () => (await tenant.decide(replica, { agentId: AGENTS[0] })).status === 200, 60_000))) throw new Error('a new replica answers nothing');
-  }
-}
+const warmUp = async (tenants: readonly FleetTenant[], replica: Replica): Promise<void> => {
+  for (const tenant of tenants) await tenant.warmUp(replica, AGENTS[0]);
+};
 
 /** The newest entries first, whole; all of them unless told how many. */
 async function history(url: string, key: string, limit = Infinity): Promise<Entry[]> {
