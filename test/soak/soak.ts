@@ -12,7 +12,8 @@ import { summaryOf } from './summary.js';
 import { verify } from './verifier.js';
 
 const REPLICAS = 3;
-const TENANTS = ['acme', 'globex'];
+const APART = 'globex';
+const TENANTS = ['acme', APART];
 const [WRITERS, READERS] = [3, 6];
 /** For the last changes to reach the readers of the stream. */
 const SETTLE_MS = 2_000;
@@ -51,7 +52,7 @@ export async function soak({ ms, pace }: Soak): Promise<Soaked> {
 async function loaded(servers: Servers, fleet: Fleet, first: Replica, { ms, pace }: Soak): Promise<Run> {
   const urls = (): string[] => fleet.replicas.map(({ url }) => url);
   const tenants = await Promise.all(TENANTS.map((tenantId) => furnished(first, tenantId)));
-  const loads = tenants.map(({ tenantId, key }) => new Load(tenantId, key, urls));
+  const loads = tenants.map(({ tenantId, key }) => new Load(tenantId, key, urls, tenantId === APART));
   const streams = await Promise.all(tenants.map(async ({ key }) => new ChangeStream(key, urls, (await history(first.url, key, 1))[0]?.revision ?? 0)));
   const faults: Fault[] = [];
   for (const replica of fleet.replicas) await warmUp(tenants, replica);
