@@ -48,6 +48,7 @@ describeWithServers('when Redis fails', () => {
     await tenant.send(here, 'POST', '/v1/tools/sync', { source: 's', tools: TOOLS.map((name, at) => ({ name, description: 'd', isCore: true, scenes: scenes(at) })) });
     await tenant.send(here, 'PUT', '/v1/agents/m', {});
     await tenant.send(here, 'PUT', '/v1/agents/n', { tools: { disabled: ['c'] } });
+    await tenant.warmUp(there);
   });
   afterAll(async () => {
     await fleet.stop();
@@ -99,7 +100,7 @@ describeWithServers('when Redis fails', () => {
   it.each(CORRUPTIONS)('(%s) a replica that knows nothing yet believes none of it', async (_how, breakIt) => {
     await decideMany([here, there], 0);
     await breakIt(servers.redis);
-    const cold = await fleet.add();
+    const cold = await fleet.add({}, (replica) => tenant.warmUp(replica));
     await decideMany([cold], 0);
     await fleet.kill(cold);
   });
@@ -107,7 +108,7 @@ describeWithServers('when Redis fails', () => {
   it.each(WAYS.filter(([, , mend]) => mend !== nothing))('(%s) a replica starts, is ready and answers', async (_how, breakIt, mend) => {
     await breakIt(servers.redis);
     try {
-      const cold = await fleet.add();
+      const cold = await fleet.add({}, (replica) => tenant.warmUp(replica));
       await decideMany([cold], 0);
       await fleet.kill(cold);
     } finally {

@@ -72,7 +72,7 @@ describeWithServers('when a replica fails', () => {
     let current = 'at first';
     const seen = new Set<string>();
     for (const share of SHARES) {
-      const victim = await fleet.add({}, (replica) => tenant.decide(replica));
+      const victim = await fleet.add({}, (replica) => tenant.warmUp(replica));
       const mark = `killed at ${share}`;
       const write = tenant.send(victim, 'POST', route, bodyOf(mark)).then(({ status }) => status, () => 0);
       const watching = { isOver: false };
@@ -141,7 +141,7 @@ describeWithServers('when a replica fails', () => {
     const decided = async (replica: Replica, isOn: boolean, more: object): Promise<void> => {
       expect((await tenant.decide(replica, more)).body).toMatchObject({ freshness: 'fresh', toolNames: isOn ? ['a'] : [] });
     };
-    await decided(jumper, true, {});
+    await tenant.warmUp(jumper);
     for (const [jump, offset] of ['an hour ahead', 'an hour back', 'to the truth'].entries()) {
       const { body: key } = await tenant.send(there, 'POST', '/v1/keys', { name: offset, scopes: ['decide'] });
       const use = () => ask(jumper.url, key.key, 'POST', '/v1/decide', { agentId: 'm' });

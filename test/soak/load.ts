@@ -27,12 +27,17 @@ export class Load {
     readonly tenant: string,
     private readonly key: string,
     private readonly urls: Urls,
+    /**
+     * Written on one replica and read on the others, without a word on revisions: what is seen there is seen by itself. A
+     * question that names a revision, or a write, brings its replica up to date for all who come after.
+     */
+    private readonly isApart: boolean,
   ) {}
 
   /** Resolves when all have stopped after {@link stop}. */
   async run(writers: number, readers: number): Promise<void> {
     const many = (count: number, work: () => Promise<void>): Promise<void>[] => Array.from({ length: count }, () => this.repeat(work));
-    await Promise.all([...many(writers, () => this.write()), ...many(readers, () => this.read(any(QUESTIONS))), ...many(1, () => this.converse())]);
+    await Promise.all([...many(writers, () => this.write()), ...many(readers, () => this.read(any(QUESTIONS))), ...many(this.isApart ? 0 : 1, () => this.converse())]);
     this.client.close();
   }
 
@@ -46,7 +51,7 @@ export class Load {
 
   /** Null where there is nothing to go on with: that is written down here. */
   private async send(what: Failure['what'], method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply | null> {
-    const url = any(this.urls());
+    const url = this.urlFor(what);
     try {
       const reply = await this.client.send({ url, key: this.key, method, path, body, ...(headers && { headers }) });
       if (reply.status < 400) return reply;
@@ -58,6 +63,12 @@ export class Load {
     }
     await sleep(PAUSE_AFTER_FAILURE_MS);
     return null;
+  }
+
+  private urlFor(what: Failure['what']): string {
+    const [first, ...others] = this.urls();
+    if (!this.isApart || first === undefined || others.length === 0) return any(this.urls());
+    return what === 'write' ? first : any(others);
   }
 
   private async write(): Promise<void> {
@@ -78,21 +89,32 @@ export class Load {
     this.highest = Math.max(this.highest, revision);
   }
 
-  /** Half of them name the newest revision that is known; half of the decisions are asked whether they are still the same. */
+  /** Half of them (none of those apart) name the newest revision that is known; most decisions are asked whether they are still the same. */
   private async read(question: Question): Promise<void> {
-    const minRevision = Math.random() < 0.5 && this.highest > 0 ? this.highest : null;
-    const asked = JSON.stringify(minRevision === null ? question.body : { ...question.body, minRevision });
+    const minRevision = !this.isApart && Math.random() < 0.5 && this.highest > 0 ? this.highest : null;
+    const body = { ...question.body, ...(minRevision !== null && { minRevision }) };
+    const asked = JSON.stringify(body);
     const earlier = question.route === '/v1/decide' && Math.random() < 0.7 ? this.answers.get(asked) : undefined;
     const isPlain = minRevision === null && question.body.conversationId === undefined;
-    const reply = await this.send(isPlain ? 'plain read' : 'other read', 'POST', question.route, { ...question.body, ...(minRevision !== null && { minRevision }) }, earlier && { 'if-none-match': earlier.etag });
+    const reply = await this.send(isPlain ? 'plain read' : 'other read', 'POST', question.route, body, earlier && { 'if-none-match': earlier.etag });
     if (reply === null) return;
-    const is304 = reply.status === 304;
-    // The same text is kept once: a run is long.
-    const kept = this.answers.get(asked);
-    const text = is304 && earlier !== undefined ? earlier.text : reply.text === kept?.text ? kept.text : reply.text;
-    const revision = is304 && earlier !== undefined ? earlier.revision : revisionOf(reply);
-    this.reads.push({ question, minRevision, askedAt: reply.askedAt, answeredAt: reply.answeredAt, revision, is304, text });
-    if (!is304 && reply.headers.etag !== undefined) this.remember(asked, { etag: reply.headers.etag, text, revision });
+    const { askedAt, answeredAt, status, headers } = reply;
+    if (status !== 304) {
+      this.reads.push({ question, minRevision, askedAt, answeredAt, revision: revisionOf(reply), is304: false, text: this.kept(asked, reply) });
+    } else if (earlier === undefined) {
+      this.failures.push({ what: 'other read', url: '', askedAt, answeredAt, status, detail: 'no earlier answer was named' });
+    } else {
+      const revision = headers['x-toolcrib-revision'] === undefined ? earlier.revision : revisionOf(reply);
+      this.reads.push({ question, minRevision, askedAt, answeredAt, revision, is304: true, text: earlier.text });
+    }
+  }
+
+  /** The text of an answer; the same text is kept once, for a run is long. */
+  private kept(asked: string, reply: Reply): string {
+    const earlier = this.answers.get(asked)?.text;
+    const text = reply.text === earlier ? earlier : reply.text;
+    if (reply.headers.etag !== undefined) this.remember(asked, { etag: reply.headers.etag, text, revision: revisionOf(reply) });
+    return text;
   }
 
   /** Questions that name a revision come once; without a bound they would be all that is remembered. */

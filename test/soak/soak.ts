@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fleet, Replica, Servers } from '../support/fleet.js';
-import { FleetTenant, becomes, fleetOn, privateServers } from '../support/fleet.js';
+import { FleetTenant, fleetOn, privateServers } from '../support/fleet.js';
 import { ask } from '../support/process.js';
 import { ChangeStream } from './change-stream.js';
 import { AGENTS, SMALL_NAMES, SYNC, documentOf, smallSync } from './crib.js';
@@ -12,7 +12,8 @@ import { summaryOf } from './summary.js';
 import { verify } from './verifier.js';
 
 const REPLICAS = 3;
-const TENANTS = ['acme', 'globex'];
+const APART = 'globex';
+const TENANTS = ['acme', APART];
 const [WRITERS, READERS] = [3, 6];
 /** For the last changes to reach the readers of the stream. */
 const SETTLE_MS = 2_000;
@@ -51,7 +52,7 @@ export async function soak({ ms, pace }: Soak): Promise<Soaked> {
 async function loaded(servers: Servers, fleet: Fleet, first: Replica, { ms, pace }: Soak): Promise<Run> {
   const urls = (): string[] => fleet.replicas.map(({ url }) => url);
   const tenants = await Promise.all(TENANTS.map((tenantId) => furnished(first, tenantId)));
-  const loads = tenants.map(({ tenantId, key }) => new Load(tenantId, key, urls));
+  const loads = tenants.map(({ tenantId, key }) => new Load(tenantId, key, urls, tenantId === APART));
   const streams = await Promise.all(tenants.map(async ({ key }) => new ChangeStream(key, urls, (await history(first.url, key, 1))[0]?.revision ?? 0)));
   const faults: Fault[] = [];
   for (const replica of fleet.replicas) await warmUp(tenants, replica);
@@ -80,12 +81,9 @@ async function furnished(replica: Replica, tenantId: string): Promise<FleetTenan
   return tenant;
 }
 
-/** Once each tenant is answered: a machine that is busy starting processes is slower than any request may wait for. */
-async function warmUp(tenants: readonly FleetTenant[], replica: Replica): Promise<void> {
-  for (const tenant of tenants) {
-    if (!(await becomes(async () => (await tenant.decide(replica, { agentId: AGENTS[0] })).status === 200, 60_000))) throw new Error('a new replica answers nothing');
-  }
-}
+const warmUp = async (tenants: readonly FleetTenant[], replica: Replica): Promise<void> => {
+  for (const tenant of tenants) await tenant.warmUp(replica, AGENTS[0]);
+};
 
 /** The newest entries first, whole; all of them unless told how many. */
 async function history(url: string, key: string, limit = Infinity): Promise<Entry[]> {

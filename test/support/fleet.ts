@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, describe } from '@jest/globals';
+import { describe } from '@jest/globals';
 import type { PrivateServer } from './postgres-server.mjs';
 import { postgresHome, startPostgres } from './postgres-server.mjs';
 import type { ServiceProcess } from './process.js';
@@ -105,17 +105,15 @@ export class FleetTenant {
     return this.send(replica, 'POST', '/v1/decide', { agentId: 'm', ...more });
   }
 
+  /** Until the replica has answered once: on a busy machine its very first look may take longer than a request waits for. */
+  async warmUp(replica: Replica, agentId = 'm'): Promise<void> {
+    if (!(await becomes(async () => (await this.decide(replica, { agentId })).status === 200, 60_000))) throw new Error('a new replica answers nothing');
+  }
+
   /** A tool on or off for the agent `m`; the revision. */
   async switch(replica: Replica, tool: string, on: boolean): Promise<number> {
     const { status, headers, body } = await this.send(replica, 'PUT', `/v1/agents/m/tools/${tool}/switch`, { on });
     if (status !== 200) throw new Error(`the switch failed: ${status} ${JSON.stringify(body)}`);
     return Number(headers.get('x-toolcrib-revision'));
   }
-}
-
-/** Stops what was started, whatever became of the suite. */
-export function stopAfterwards(...what: (() => { stop(): Promise<void> } | undefined)[]): void {
-  afterAll(async () => {
-    for (const one of what) await one()?.stop();
-  });
 }
