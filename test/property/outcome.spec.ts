@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { normaliseDocument } from '../../src/core/agent-document.js';
-import type { Declaration, ToolRecord } from '../../src/core/catalog.js';
+import type { ToolRecord } from '../../src/core/catalog.js';
 import { readDeclaration } from '../../src/core/declaration-reader.js';
 import type { DecideParts } from '../../src/core/decide.js';
 import { judgeAll, tell } from '../../src/core/decide.js';
@@ -70,7 +70,7 @@ describe('INVARIANT (an outcome names its answer)', () => {
     context: { operations: 'mock' },
   };
   const record = (declared: JsonObject): ToolRecord =>
-    ({ name: String(declared['name']), source: 's', available: true, governance: {}, revision: 1, declaration: readDeclaration(declared, String(declared['name']), { format: 'toolcrib', defaultToolset: 'default' }) as Declaration });
+    ({ name: String(declared['name']), source: 's', available: true, governance: {}, revision: 1, declaration: readDeclaration(declared, String(declared['name']), { format: 'toolcrib', defaultToolset: 'default' }) });
   const document = normaliseDocument('main', { subagentConfig: { enabled: true, allowedPresetAgentIds: ['other'] } });
   const given: Situation = {
     records: [record({ name: 'a', description: 'd', isCore: true, intent: { description: 'for intents' } }), record({ name: 'ask_other', description: 'd', isCore: true, role: 'delegate', targetAgentId: 'other' })],
