@@ -17,6 +17,8 @@ import { ConversationsService } from './conversations/conversations.service.js';
 import { PrismaConversationStore } from './conversations/prisma-conversation.store.js';
 import { AnswerMemo } from './decision/answer-memo.js';
 import { Answers } from './decision/answers.js';
+import { AnswerStore, NoAnswerStore } from './decision/answer.store.js';
+import { ColdAnswers } from './decision/cold-answers.js';
 import { DecisionController } from './decision/decision.controller.js';
 import { DecisionService } from './decision/decision.service.js';
 import { ExplainController } from './decision/explain.controller.js';
@@ -25,7 +27,9 @@ import { Grounds } from './decision/grounds.js';
 import { OutcomeMemo } from './decision/outcome-memo.js';
 import { PreviewController } from './decision/preview.controller.js';
 import { PreviewService } from './decision/preview.service.js';
+import { RedisAnswerStore } from './decision/redis-answer.store.js';
 import { RequestReader } from './decision/request-reader.js';
+import { SharedAnswering } from './decision/shared-answering.js';
 import { SearchController } from './decision/search.controller.js';
 import { SearchService } from './decision/search.service.js';
 import { Engines } from './engines/engines.js';
@@ -108,7 +112,7 @@ export class AppModule {
         { provide: Database, useValue: database },
         { provide: Metrics, useValue: metrics },
         { provide: Problems, useValue: problems },
-        { provide: Readiness, useValue: new Readiness(database, metrics, maxStalenessMs) },
+        { provide: Readiness, useValue: new Readiness(database, metrics, maxStalenessMs, redis ?? null) },
         { provide: Engines, useClass: LibraryEngines },
         { provide: ToolRanker, useClass: LexicalRanker },
         { provide: RequestReader, useValue: new RequestReader(limits) },
@@ -136,7 +140,8 @@ export class AppModule {
         TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, ExplainService, Impacts, ToolImpactService, SettingsImpactService, SearchService, Reverter, HistoryService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
-        AnswerMemo, OutcomeMemo, Answers,
+        AnswerMemo, OutcomeMemo, Answers, ColdAnswers, SharedAnswering,
+        { provide: AnswerStore, useValue: redis === undefined ? new NoAnswerStore() : new RedisAnswerStore(redis, platformKey, metrics) },
         ...invalidationProviders({ config, database, redis: redis ?? null, logger, metrics }),
         { provide: APP_PIPE, useValue: new StrictValidationPipe(limits) },
         { provide: APP_FILTER, useValue: new ProblemFilter(problems) },

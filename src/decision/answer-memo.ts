@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { PolicyView } from '../core/policy-view.js';
+import type { PolicyPoint } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { AskedBefore } from './asked-before.js';
@@ -27,8 +27,21 @@ declare const questionBrand: unique symbol;
 export type Question = string & { readonly [questionBrand]: true };
 
 /** The request comes last and nothing before it can hold a line break, so no two questions are the same text. */
-export const questionOf = (tenant: TenantId, { incarnation, revision }: Pick<PolicyView, 'incarnation' | 'revision'>, language: Language, request: string): Question =>
+export const questionOf = (tenant: TenantId, { incarnation, revision }: PolicyPoint, language: Language, request: string): Question =>
   `${tenant}\n${incarnation}\n${revision}\n${language}\n${request}` as Question;
+
+/** What a question was made of. */
+export interface QuestionParts extends PolicyPoint {
+  readonly tenant: TenantId;
+  readonly language: Language;
+  readonly request: string;
+}
+
+export function partsOf(question: Question): QuestionParts {
+  const [tenant = '', incarnation = '', revision, language] = question.split('\n', 4);
+  const request = question.slice([tenant, incarnation, revision, language].join('\n').length + 1);
+  return { tenant: tenant as TenantId, incarnation, revision: Number(revision), language: language as Language, request };
+}
 
 /** Over the whole question and the conversation's state, not over the answer: what follows from them alone. */
 export const etagOf = (question: Question, conversation: MemoisedAnswer['conversation']): string => `"${hash('sha256', `${conversation?.version ?? ''}\n${question}`, 'base64url')}"`;

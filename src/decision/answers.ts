@@ -3,9 +3,11 @@ import { offersNothing } from '../core/decide.js';
 import type { PolicyView } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
 import { isNamedIn } from '../platform/errors/etag.js';
+import { Metrics } from '../platform/observability/metrics.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { MemoisedAnswer, WrittenAnswer } from './answer-memo.js';
 import { AnswerMemo, etagOf, questionOf } from './answer-memo.js';
+import type { ColdAnswer } from './cold-answers.js';
 import type { Decided } from './decision.service.js';
 import { OutcomeMemo } from './outcome-memo.js';
 
@@ -29,21 +31,41 @@ export interface Asked {
 /** Whether a conversation is still in this state. */
 export type IsCurrent = (conversation: NonNullable<MemoisedAnswer['conversation']>) => boolean;
 
+type Counting = ReturnType<Metrics['cacheRequests']['labels']>;
+
 /** Turns decisions into answers, on whichever road, and gives those again that were given before. */
 @Injectable()
 export class Answers {
+  private readonly hits: Counting;
+  private readonly misses: Counting;
+
   constructor(
     private readonly memo: AnswerMemo,
     private readonly outcomes: OutcomeMemo,
-  ) {}
+    { cacheRequests }: Metrics,
+  ) {
+    this.hits = cacheRequests.labels('answer', 'hit');
+    this.misses = cacheRequests.labels('answer', 'miss');
+  }
 
   /** Null where the answer has to be worked out. */
   again(tenant: TenantId, view: PolicyView, { language, text, ifNoneMatch }: Asked, isCurrent: IsCurrent): Answer | null {
     const question = questionOf(tenant, view, language, text);
     const known = this.memo.find(question);
-    if (known === undefined || (known.conversation !== null && !isCurrent(known.conversation))) return null;
+    if (known === undefined || (known.conversation !== null && !isCurrent(known.conversation))) {
+      this.misses.inc();
+      return null;
+    }
+    this.hits.inc();
     this.memo.noteHit(question);
     return isNamedIn(ifNoneMatch, known.etag) ? notModified(known) : whole(known);
+  }
+
+  /** Made by another replica. */
+  shared(tenant: TenantId, { body, outcome, conversation, ...point }: ColdAnswer, { language, text, ifNoneMatch }: Asked): Answer {
+    const etag = etagOf(questionOf(tenant, point, language, text), conversation);
+    const answer = { body, etag, revision: String(point.revision), outcome };
+    return isNamedIn(ifNoneMatch, etag) ? notModified(answer) : whole(answer);
   }
 
   of(tenant: TenantId, decided: Decided, { language, text, ifNoneMatch }: Asked, conversationId: string | null | undefined): Answer {

@@ -13,6 +13,7 @@ import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
 import { Answers } from './answers.js';
 import { tellWithin } from './batch-answer.js';
+import { ColdAnswers } from './cold-answers.js';
 import { DECIDE_ACCESS } from './decision.access.js';
 import { BatchAnswerDto, CheckAnswerDto, DecisionDto } from './decision.dto.js';
 import { DecisionService } from './decision.service.js';
@@ -29,6 +30,7 @@ export class DecisionController {
     private readonly decisions: DecisionService,
     private readonly reader: RequestReader,
     private readonly answers: Answers,
+    private readonly cold: ColdAnswers,
     private readonly problems: Problems,
     private readonly metrics: Metrics,
     @Inject(LIMITS) private readonly limits: Limits,
@@ -46,8 +48,9 @@ export class DecisionController {
     return this.measured(this.metrics.decideSeconds, tenant, async () => {
       const language = languageOf(request);
       const input = this.reader.readDecide(body);
-      const decided = await this.decisions.decide(tenant, input, language);
-      const answer = this.answers.of(tenant, decided, { language, text: request.rawJson ?? '', ifNoneMatch: request.headers['if-none-match'] }, input.conversationId);
+      const asked = { language, text: request.rawJson ?? '', ifNoneMatch: request.headers['if-none-match'] };
+      const shared = await this.cold.find(tenant, input, language);
+      const answer = shared === null ? this.answers.of(tenant, await this.decisions.decide(tenant, input, language), asked, input.conversationId) : this.answers.shared(tenant, shared, asked);
       void reply.code(answer.status).headers(answer.headers).send(answer.body ?? undefined);
       return answer;
     }).then(() => undefined);

@@ -39,7 +39,7 @@ describe('a batch', () => {
     const write = (): string => {
       loader.revision += 1;
       if (where === 'here') views.noteCommit(TENANT);
-      else clock.now += 200;
+      else clock.now += 600;
       return 'written';
     };
     const requests = ['m', 'nobody', 'm', 'nobody', 'm'].map((agentId) => () => ({ agentId }));

@@ -21,6 +21,8 @@ const NO_REVISION = 0;
 /** Of all the views of the process: a thousand tenants of a hundred terse tools and twenty agents. */
 const MAX_BYTES = 192 * 1024 * 1024;
 
+type Counting = ReturnType<Metrics['cacheRequests']['labels']>;
+
 export interface ServedView {
   readonly view: PolicyView;
   /** 0 for a fresh one, else how long ago it was certain to be current. */
@@ -30,6 +32,8 @@ export interface ServedView {
 /** The compiled views of this process, one a tenant, each compiled once for a revision. */
 export class PolicyViews {
   private readonly readings: Readings<TenantId, PolicyView>;
+  private readonly hits: Counting;
+  private readonly misses: Counting;
   /** What looks under way are to find, so that the same news by another road begins no second one. */
   private readonly expected = new Map<TenantId, number>();
 
@@ -40,6 +44,8 @@ export class PolicyViews {
     private readonly now: MonotonicClock = () => performance.now(),
     maxSize = MAX_BYTES,
   ) {
+    this.hits = metrics.cacheRequests.labels('view', 'hit');
+    this.misses = metrics.cacheRequests.labels('view', 'miss');
     this.readings = new Readings<TenantId, PolicyView>({
       load: (tenant, before) => this.load(tenant, before),
       freshMs: FRESH_MS,
@@ -54,7 +60,9 @@ export class PolicyViews {
 
   /** The view when it needs no look at the database, else null: the hot path. */
   hot(tenant: TenantId): PolicyView | null {
-    return this.readings.hot(tenant) ?? null;
+    const view = this.readings.hot(tenant) ?? null;
+    (view === null ? this.misses : this.hits).inc();
+    return view;
   }
 
   /** A view to decide from, at `minRevision` or later. */

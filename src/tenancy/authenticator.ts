@@ -31,6 +31,8 @@ interface KnownKey {
 /** A key that was revoked elsewhere works no longer than this without a look; while it is in use, looks for all keys renew it. */
 const FRESH_MS = 600;
 const LOOK_TIMEOUT_MS = 2_000;
+/** The first look at a key has nothing to fall back on: a slow database is waited for. */
+const FIRST_LOOK_TIMEOUT_MS = 10_000;
 const MAX_KEYS = 10_000;
 
 /** Neither part of a name holds a full stop. */
@@ -70,7 +72,7 @@ export class Authenticator {
   ) {
     this.platformDigest = digestOf(platformKey);
     // Strangers can name as many keys as they like: those that there are not put out none that there are.
-    this.known = new Readings<KeyName, KnownKey>({ load: (name) => within(LOOK_TIMEOUT_MS, this.find(name)), freshMs: FRESH_MS, maxStalenessMs, maxSize: MAX_KEYS, keepsAbsent: false, ...(now && { now }) });
+    this.known = new Readings<KeyName, KnownKey>({ load: (name, before) => within(before === null ? FIRST_LOOK_TIMEOUT_MS : LOOK_TIMEOUT_MS, this.find(name)), freshMs: FRESH_MS, maxStalenessMs, maxSize: MAX_KEYS, keepsAbsent: false, ...(now && { now }) });
   }
 
   /** Null when the database must be asked first: then {@link authenticate} does. */

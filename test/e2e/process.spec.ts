@@ -129,7 +129,7 @@ describe('the process', () => {
       for (const end of [socket, upstream]) end.on('error', () => end.destroy());
     }).listen(port, '127.0.0.1');
     for (let tries = 0; tries < 100 && (await ask(url, null, 'GET', '/health/ready')).status !== 200; tries += 1) await sleep(100);
-    expect((await ask(url, null, 'GET', '/health/ready')).body).toEqual({ status: 'ready', database: 'up' });
+    expect((await ask(url, null, 'GET', '/health/ready')).body).toEqual({ status: 'ready', database: 'up', redis: 'off' });
     expect((await ask(url, KEY, 'GET', '/v1/tenants')).status).toBe(200);
     service.child.kill('SIGTERM');
     expect(await service.ended).toBe(0);

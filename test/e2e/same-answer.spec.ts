@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isObject } from '../../src/core/json.js';
 import type { Language } from '../../src/core/reason.js';
-import { INCLUDES } from '../../src/core/request.js';
 import { DecisionService, toldOf } from '../../src/decision/decision.service.js';
 import { Grounds } from '../../src/decision/grounds.js';
 import { RequestReader } from '../../src/decision/request-reader.js';
@@ -10,48 +8,9 @@ import { decideSchema } from '../../src/decision/request.schema.js';
 import { DEFAULT_LIMITS } from '../../src/platform/config/config.js';
 import { tenantId } from '../../src/platform/tenant-id.js';
 import { DATABASES } from '../support/databases.js';
+import { PAIRS, PLAIN, pathsIn, turn } from '../support/request-pairs.js';
 import type { Json, TestService, TestTenant } from '../support/test-service.js';
 import { newTenant, startTestService } from '../support/test-service.js';
-
-const PLAIN = { agentId: 'm', include: INCLUDES };
-const turn = (context: Json): Json => ({ ...PLAIN, context });
-const session = (more: Json): Json => turn({ session: { cwd: '/w/p', workspaceRoots: ['/w'], allowShell: true, readonly: false, allowNetwork: true, ...more } });
-
-/** For each input of a decide request, two requests that differ in it alone. Only `minRevision` changes no answer. */
-const PAIRS: Readonly<Record<string, readonly [Json, Json]>> = {
-  agentId: [PLAIN, { ...PLAIN, agentId: 'n' }],
-  context: [PLAIN, turn({ scene: 'chat', model: { capabilities: ['vision'] } })],
-  'context.scene': [turn({ scene: 'chat' }), turn({ scene: 'crew' })],
-  'context.model': [PLAIN, turn({ model: { capabilities: ['multimodal'] } })],
-  'context.model.capabilities': [turn({ model: { capabilities: ['vision'] } }), turn({ model: { capabilities: ['text'] } })],
-  'context.session': [PLAIN, session({ readonly: true })],
-  'context.session.cwd': [session({}), session({ cwd: '/elsewhere' })],
-  'context.session.workspaceRoots': [session({}), session({ workspaceRoots: ['/other'] })],
-  'context.session.allowShell': [session({}), session({ allowShell: false })],
-  'context.session.readonly': [session({}), session({ readonly: true })],
-  'context.session.allowNetwork': [session({}), session({ allowNetwork: false })],
-  'context.subagent': [PLAIN, turn({ subagent: { parentAgentId: 'lead', depth: 1 } })],
-  'context.subagent.parentAgentId': [turn({ subagent: { parentAgentId: 'lead', depth: 1 } }), turn({ subagent: { parentAgentId: 'n', depth: 1 } })],
-  'context.subagent.depth': [turn({ subagent: { parentAgentId: 'lead', depth: 1 } }), turn({ subagent: { parentAgentId: 'lead', depth: 2 } })],
-  'context.operations': [turn({ operations: 'local' }), turn({ operations: 'mock' })],
-  'context.attributes': [turn({ attributes: { on: true } }), turn({ attributes: { on: false } })],
-  conversationId: [PLAIN, { ...PLAIN, conversationId: 'c' }],
-  toolLoading: [PLAIN, { ...PLAIN, toolLoading: { enabled: true, deferred_set: ['later'], loaded: [] } }],
-  exposure: [{ ...PLAIN, exposure: 'all' }, { ...PLAIN, exposure: 'search' }],
-  discovered: [{ ...PLAIN, exposure: 'search' }, { ...PLAIN, exposure: 'search', discovered: ['later'] }],
-  format: [{ ...PLAIN, format: 'anthropic' }, { ...PLAIN, format: 'openai-responses' }],
-  minRevision: [PLAIN, { ...PLAIN, minRevision: 0 }],
-  view: [PLAIN, { ...PLAIN, view: 'intent' }],
-  select: [{ ...PLAIN, select: ['seen'] }, { ...PLAIN, select: ['seen', 'nowhere'] }],
-  include: [PLAIN, { ...PLAIN, include: ['tools'] }],
-  nativeDeferral: [{ ...PLAIN, format: 'anthropic', exposure: 'search' }, { ...PLAIN, format: 'anthropic', exposure: 'search', nativeDeferral: true }],
-};
-
-/** The paths of everything that a request may hold. */
-function pathsIn(schema: Json, at = ''): string[] {
-  const properties = isObject(schema['properties']) ? schema['properties'] : {};
-  return Object.entries(properties).flatMap(([name, member]) => [`${at}${name}`, ...pathsIn(member as Json, `${at}${name}.`)]);
-}
 
 const TOOLS = [
   { name: 'seen', description: 'd', isCore: true, intent: { description: 'for intents', when: 'attributes.on == true' } },

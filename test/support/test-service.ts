@@ -6,6 +6,7 @@ import type { Config } from '../../src/platform/config/config.js';
 import { parseConfig } from '../../src/platform/config/config.js';
 import { createLogger } from '../../src/platform/observability/logger.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
+import { SharedRedis } from '../../src/platform/redis/redis.js';
 import type { Scope } from '../../src/tenancy/scope.js';
 import { SCOPES } from '../../src/tenancy/scope.js';
 import type { DatabaseKind, TestDatabase } from './databases.js';
@@ -27,16 +28,18 @@ export async function startTestService(kind: DatabaseKind, environment: Record<s
 }
 
 /** Another replica of a service: its own caches on the same database. */
-export const startReplica = ({ database }: TestService): Promise<TestService> => serve({ database, close: () => Promise.resolve() }, {});
+export const startReplica = ({ database }: TestService, environment: Record<string, string> = {}): Promise<TestService> => serve({ database, close: () => Promise.resolve() }, environment);
 
 async function serve({ database, close }: TestDatabase, environment: Record<string, string>): Promise<TestService> {
   const config = parseConfig({ TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY, ...environment });
   const logged: string[] = [];
   const logger = createLogger('debug', { write: (line: string) => void logged.push(line) });
-  const app = await createApp({ config, platformKey: PLATFORM_KEY, database, logger, metrics: new Metrics() });
+  const metrics = new Metrics();
+  const redis = config.redisUrl === null ? undefined : new SharedRedis(config.redisUrl, logger, metrics);
+  const app = await createApp({ config, platformKey: PLATFORM_KEY, database, logger, metrics, ...(redis && { redis }) });
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
-  return { app, config, database, logged, contract: new OpenApiValidator(buildDocument(app)), close: () => app.close().then(close) };
+  return { app, config, database, logged, contract: new OpenApiValidator(buildDocument(app)), close: () => app.close().then(() => redis?.close()).then(close) };
 }
 
 export type Json = Record<string, unknown>;

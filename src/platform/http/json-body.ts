@@ -22,6 +22,7 @@ export function jsonDepth(text: string): number {
 
 /** The bytes as characters: two bodies have the same text exactly when they have the same bytes, whether they are UTF-8 or not. */
 export const bytesAsText = (body: Buffer): string => body.toString('latin1');
+export const textAsBytes = (text: string): Buffer => Buffer.from(text, 'latin1');
 
 /** Members such as `__proto__` stay ordinary members. Throws `INVALID_JSON` or `LIMIT_EXCEEDED`. */
 export function readJson(body: Buffer, maxDepth: number): unknown {

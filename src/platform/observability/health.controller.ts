@@ -12,11 +12,14 @@ class LiveDto {
 }
 
 class ReadyDto {
-  @ApiProperty({ description: '`degraded` while decisions go on from what is known', enum: ['ready', 'degraded'], example: 'ready' })
+  @ApiProperty({ description: '`degraded` while something is away and decisions go on', enum: ['ready', 'degraded'], example: 'ready' })
   status!: string;
 
   @ApiProperty({ description: 'the database', enum: ['up', 'unreachable'], example: 'up' })
   database!: string;
+
+  @ApiProperty({ description: 'Redis, where one is configured', enum: ['up', 'unreachable', 'off'], example: 'up' })
+  redis!: string;
 }
 
 @ApiTags('health')
