@@ -4,6 +4,7 @@ import type { PolicyView } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
 import { isNamedIn } from '../platform/errors/etag.js';
 import { Metrics } from '../platform/observability/metrics.js';
+import type { Tally } from '../platform/observability/tallies.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { MemoisedAnswer, WrittenAnswer } from './answer-memo.js';
 import { AnswerMemo, etagOf, questionOf } from './answer-memo.js';
@@ -31,21 +32,19 @@ export interface Asked {
 /** Whether a conversation is still in this state. */
 export type IsCurrent = (conversation: NonNullable<MemoisedAnswer['conversation']>) => boolean;
 
-type Counting = ReturnType<Metrics['cacheRequests']['labels']>;
-
 /** Turns decisions into answers, on whichever road, and gives those again that were given before. */
 @Injectable()
 export class Answers {
-  private readonly hits: Counting;
-  private readonly misses: Counting;
+  private readonly hits: Tally;
+  private readonly misses: Tally;
 
   constructor(
     private readonly memo: AnswerMemo,
     private readonly outcomes: OutcomeMemo,
     { cacheRequests }: Metrics,
   ) {
-    this.hits = cacheRequests.labels('answer', 'hit');
-    this.misses = cacheRequests.labels('answer', 'miss');
+    this.hits = cacheRequests.of('answer', 'hit');
+    this.misses = cacheRequests.of('answer', 'miss');
   }
 
   /** Null where the answer has to be worked out. */

@@ -84,7 +84,7 @@ export class DecisionController {
     return answer;
   }
 
-  private async measured<T extends { readonly outcome: string }>(histogram: Metrics['decideSeconds'], tenant: TenantId, work: () => Promise<T>): Promise<T> {
+  private async measured<T extends { readonly outcome: string }>(durations: Metrics['decideSeconds'], tenant: TenantId, work: () => Promise<T>): Promise<T> {
     const start = performance.now();
     let outcome = 'failed';
     try {
@@ -95,7 +95,7 @@ export class DecisionController {
       outcome = appErrorOf(error).code;
       throw error;
     } finally {
-      histogram.observe({ tenant, outcome }, (performance.now() - start) / 1000);
+      durations.of(tenant, outcome).observe((performance.now() - start) / 1000);
     }
   }
 }

@@ -31,10 +31,10 @@ export class RedisAnswerStore extends AnswerStore {
     try {
       const value = await this.redis.run((commands) => commands.getBuffer(key));
       const answer = value && this.read(key, value);
-      this.metrics.cacheRequests.inc({ level: 'shared', outcome: answer === null ? 'miss' : 'hit' });
+      this.metrics.cacheRequests.of('shared', answer === null ? 'miss' : 'hit').inc();
       return answer;
     } catch {
-      this.metrics.cacheRequests.inc({ level: 'shared', outcome: 'error' });
+      this.metrics.cacheRequests.of('shared', 'error').inc();
       return null;
     }
   }

@@ -4,6 +4,7 @@ import { applyDelta } from '../core/policy-view.js';
 import { AppError, tenantNotFound } from '../platform/errors/app-error.js';
 import { within } from '../platform/errors/within.js';
 import type { Metrics } from '../platform/observability/metrics.js';
+import type { Tally } from '../platform/observability/tallies.js';
 import type { MonotonicClock } from '../platform/readings/readings.js';
 import { Readings } from '../platform/readings/readings.js';
 import type { TenantId } from '../platform/tenant-id.js';
@@ -21,8 +22,6 @@ const NO_REVISION = 0;
 /** Of all the views of the process: a thousand tenants of a hundred terse tools and twenty agents. */
 const MAX_BYTES = 192 * 1024 * 1024;
 
-type Counting = ReturnType<Metrics['cacheRequests']['labels']>;
-
 export interface ServedView {
   readonly view: PolicyView;
   /** 0 for a fresh one, else how long ago it was certain to be current. */
@@ -32,8 +31,8 @@ export interface ServedView {
 /** The compiled views of this process, one a tenant, each compiled once for a revision. */
 export class PolicyViews {
   private readonly readings: Readings<TenantId, PolicyView>;
-  private readonly hits: Counting;
-  private readonly misses: Counting;
+  private readonly hits: Tally;
+  private readonly misses: Tally;
   /** What looks under way are to find, so that the same news by another road begins no second one. */
   private readonly expected = new Map<TenantId, number>();
 
@@ -44,8 +43,8 @@ export class PolicyViews {
     private readonly now: MonotonicClock = () => performance.now(),
     maxSize = MAX_BYTES,
   ) {
-    this.hits = metrics.cacheRequests.labels('view', 'hit');
-    this.misses = metrics.cacheRequests.labels('view', 'miss');
+    this.hits = metrics.cacheRequests.of('view', 'hit');
+    this.misses = metrics.cacheRequests.of('view', 'miss');
     this.readings = new Readings<TenantId, PolicyView>({
       load: (tenant, before) => this.load(tenant, before),
       freshMs: FRESH_MS,

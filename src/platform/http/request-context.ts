@@ -51,7 +51,7 @@ export type NoteAnswered = (answered: Answered) => void;
 
 export function noteAnswered(logger: Logger, metrics: Metrics): NoteAnswered {
   return ({ requestId, method, route, status, startedAt, caller }) => {
-    metrics.httpRequests.inc({ method, route, status });
+    metrics.httpRequests.of(method, route, String(status)).inc();
     const level = levelOf(status, isWrite(method) && !HOT_ROUTES.has(route));
     if (!logger.isLevelEnabled(level)) return;
     logger[level]({ requestId, method, route, status, ms: Math.round((performance.now() - startedAt) * 100) / 100, ...caller }, 'request');

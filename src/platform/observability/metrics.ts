@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Durations, Tallies } from './tallies.js';
 
 const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5];
 
@@ -6,23 +7,21 @@ const SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.0
 export class Metrics {
   readonly registry = new Registry();
 
-  readonly decideSeconds = new Histogram({
+  readonly decideSeconds = new Durations({
     name: 'toolcrib_decide_duration_seconds',
     help: 'time to answer one decide request, by tenant and outcome (ok, empty, not_modified, or the error code)',
     labelNames: ['tenant', 'outcome'],
-    buckets: SECONDS,
     registers: [this.registry],
-  });
+  }, SECONDS);
 
-  readonly checkSeconds = new Histogram({
+  readonly checkSeconds = new Durations({
     name: 'toolcrib_check_duration_seconds',
     help: 'time to answer one check request, by tenant and outcome (allowed, refused, or the error code)',
     labelNames: ['tenant', 'outcome'],
-    buckets: SECONDS,
     registers: [this.registry],
-  });
+  }, SECONDS);
 
-  readonly httpRequests = new Counter({
+  readonly httpRequests = new Tallies({
     name: 'toolcrib_http_requests_total',
     help: 'HTTP requests by method, route and status',
     labelNames: ['method', 'route', 'status'],
@@ -58,7 +57,7 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  readonly cacheRequests = new Counter({
+  readonly cacheRequests = new Tallies({
     name: 'toolcrib_cache_requests_total',
     help: 'look-ups by level (answer, view, shared) and outcome (hit, miss, error)',
     labelNames: ['level', 'outcome'],

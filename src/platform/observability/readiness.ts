@@ -32,7 +32,12 @@ export class Readiness {
     this.metrics.databaseUp.set(up ? 1 : 0);
     if (up) this.lastUpAt = performance.now();
     if (performance.now() - this.lastUpAt > this.maxStalenessMs) throw new AppError('DATABASE_UNAVAILABLE', 'the database can not be reached');
-    const redis = this.redis === null ? 'off' : this.redis.isReachable ? 'up' : 'unreachable';
+    const redis = this.redisState();
     return { status: up && redis !== 'unreachable' ? 'ready' : 'degraded', database: up ? 'up' : 'unreachable', redis };
+  }
+
+  private redisState(): ReadyState['redis'] {
+    if (this.redis === null) return 'off';
+    return this.redis.isReachable ? 'up' : 'unreachable';
   }
 }
