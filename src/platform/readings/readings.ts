@@ -101,7 +101,7 @@ export class Readings<K extends string, V extends object> {
   async current(key: K): Promise<Reading<V>> {
     const kept = this.kept.get(key);
     if (kept !== undefined && this.serves(key, kept)) return { value: kept.value, staleForMs: 0 };
-    if (kept === undefined || !this.isWithinBound(kept)) return this.orLast(key, this.fresh(key));
+    if (kept === undefined || !this.isWithinBound(kept)) return this.orLast(key, this.recent(key));
     return this.isFailing(kept) ? this.whileFailing(key, kept) : this.orLast(key, this.inPatience(key));
   }
 
@@ -188,6 +188,12 @@ export class Readings<K extends string, V extends object> {
     return true;
   }
 
+  /** What a look finds that is as recent as a fresh value: one under way is, unless a write has overtaken it. */
+  private recent(key: K): Promise<V | null> {
+    const look = this.looks.get(key);
+    return look !== undefined && !look.isDirty && this.now() - look.beganAt < this.options.freshMs ? look.found : this.fresh(key);
+  }
+
   /** What a look finds, and the last value where it fails or is late. */
   private async orLast(key: K, look: Promise<V | null | typeof LATE>): Promise<Reading<V>> {
     const found = await look.catch((error: unknown): typeof LATE => {
@@ -202,14 +208,14 @@ export class Readings<K extends string, V extends object> {
 
   /** What a look finds, unless it takes too long. */
   private async inPatience(key: K): Promise<V | null | typeof LATE> {
-    const fresh = this.fresh(key);
+    const found = this.recent(key);
     const left = PATIENCE_MS - (this.now() - (this.looks.get(key)?.beganAt ?? 0));
     const stop = new AbortController();
     const late = sleep(Math.max(0, left), LATE, { signal: stop.signal, ref: false });
     late.catch(() => undefined);
-    fresh.catch(() => undefined);
+    found.catch(() => undefined);
     try {
-      return await Promise.race([fresh, late]);
+      return await Promise.race([found, late]);
     } finally {
       stop.abort();
     }
