@@ -6,10 +6,10 @@ import { spawn } from 'node:child_process';
 const PLATFORM_KEY = 'the-platform-key-of-the-benchmarks-01234';
 
 /** The built service as a process of its own, on DATABASE_URL or the embedded database. Several share a DATABASE_URL. */
-export async function startProcess() {
+export async function startProcess(more = {}) {
   const environment = { PATH: process.env.PATH, PORT: '0', TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY, TOOLCRIB_DATA_DIR: mkdtempSync(path.join(tmpdir(), 'toolcrib-bench-')) };
   if (process.env.DATABASE_URL) environment.DATABASE_URL = process.env.DATABASE_URL;
-  const child = spawn(process.execPath, ['dist/main.js'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['dist/main.js'], { env: { ...environment, ...more }, stdio: ['ignore', 'pipe', 'inherit'] });
   process.once('exit', () => child.kill('SIGKILL'));
   const base = await new Promise((resolve) => {
     let printed = '';
@@ -43,7 +43,7 @@ export async function newTenant({ base, send }) {
   const { json } = await send('POST', '/v1/keys', { name: 'benchmarks', scopes: ['admin'] }, { ...platform, 'x-tenant-id': tenantId });
   const headers = { authorization: `Bearer ${json.key}` };
   const as = (method) => (route, body, more) => send(method, route, body, { ...headers, ...more });
-  return { url: `${base}/v1/decide`, base, headers, post: as('POST'), put: as('PUT'), patch: as('PATCH'), remove: () => send('DELETE', `/v1/tenants/${tenantId}`, {}, platform) };
+  return { tenantId, url: `${base}/v1/decide`, base, headers, post: as('POST'), put: as('PUT'), patch: as('PATCH'), remove: () => send('DELETE', `/v1/tenants/${tenantId}`, {}, platform) };
 }
 
 /** A process with one tenant. */

@@ -33,4 +33,6 @@ export const TURN = {
 };
 
 /** The most memory that a process has had at once, in MB. */
-export const peakMemory = (pid) => Math.round(Number(/VmHWM:\s+(\d+) kB/u.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024);
+const memoryOf = (pid, what) => Math.round(Number(new RegExp(`${what}:\\s+(\\d+) kB`, 'u').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1024);
+export const peakMemory = (pid) => memoryOf(pid, 'VmHWM');
+export const residentMemory = (pid) => memoryOf(pid, 'VmRSS');

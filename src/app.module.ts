@@ -46,6 +46,7 @@ import { RevisionLoader } from './invalidation/revision.loader.js';
 import type { Config } from './platform/config/config.js';
 import { LIMITS } from './platform/config/limits.token.js';
 import { Database } from './platform/database/database.js';
+import type { DatabaseLooks } from './platform/database/looks.js';
 import { Problems } from './platform/errors/problems.js';
 import { ProblemFilter } from './platform/http/problem.filter.js';
 import { StrictValidationPipe } from './platform/http/strict-validation.pipe.js';
@@ -93,8 +94,12 @@ export interface AppParts {
   readonly config: Config;
   readonly platformKey: string;
   readonly database: Database;
+  /** For the looks of the revision watch. */
+  readonly looks: DatabaseLooks;
   /** Left out where there is none. */
   readonly redis?: SharedRedis;
+  /** Of the program, for what builds must not share; left out where nothing is shared. */
+  readonly build?: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
@@ -102,7 +107,7 @@ export interface AppParts {
 /** The one composition root: nothing else names an adapter. */
 @Module({})
 export class AppModule {
-  static with({ config, platformKey, database, redis, logger, metrics }: AppParts, problems: Problems): DynamicModule {
+  static with({ config, platformKey, database, looks, redis, build = '', logger, metrics }: AppParts, problems: Problems): DynamicModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
@@ -141,8 +146,8 @@ export class AppModule {
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
         AnswerMemo, OutcomeMemo, Answers, ColdAnswers, SharedAnswering,
-        { provide: AnswerStore, useValue: redis === undefined ? new NoAnswerStore() : new RedisAnswerStore(redis, platformKey, metrics) },
-        ...invalidationProviders({ config, database, redis: redis ?? null, logger, metrics }),
+        { provide: AnswerStore, useValue: redis === undefined ? new NoAnswerStore() : new RedisAnswerStore(redis, platformKey, build, metrics) },
+        ...invalidationProviders({ config, database, looks, redis: redis ?? null, logger, metrics }),
         { provide: APP_PIPE, useValue: new StrictValidationPipe(limits) },
         { provide: APP_FILTER, useValue: new ProblemFilter(problems) },
       ],

@@ -5,6 +5,7 @@ import { AppModule } from './app.module.js';
 import { ChangeFeed } from './changes/change-feed.js';
 import { ConversationStates } from './conversations/conversation-states.js';
 import { Answers } from './decision/answers.js';
+import { ColdAnswers } from './decision/cold-answers.js';
 import { DecisionService } from './decision/decision.service.js';
 import { openFastRoad } from './decision/fast-road.js';
 import { RequestReader } from './decision/request-reader.js';
@@ -45,9 +46,11 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   });
   const searches = app.get(SearchService);
   const changes = app.get(ChangeFeed);
+  const cold = app.get(ColdAnswers);
   app.get(GovernanceStore).onCommit(({ tenant }) => {
     searches.noteCommit(tenant);
     changes.note(tenant);
+    cold.noteCommit(tenant);
   });
   return app;
 }

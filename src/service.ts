@@ -6,7 +6,9 @@ import { Invalidation } from './invalidation/invalidation.js';
 import type { Config } from './platform/config/config.js';
 import { Database, connectionPool } from './platform/database/database.js';
 import type { EmbeddedDatabase } from './platform/database/embedded.js';
+import { DatabaseLooks, lookPool } from './platform/database/looks.js';
 import { migrate } from './platform/database/migrate.js';
+import { fingerprint } from './platform/fingerprint.js';
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { SharedRedis } from './platform/redis/redis.js';
@@ -26,6 +28,7 @@ const LONGEST_RETRY_MS = 5_000;
 
 export interface Opened {
   readonly database: Database;
+  readonly looks: DatabaseLooks;
   readonly close: () => Promise<void>;
 }
 
@@ -33,20 +36,21 @@ export interface Opened {
 export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<Opened> {
   if (databaseUrl !== null) {
     const database = new Database(connectionPool(databaseUrl));
-    return { database, close: () => database.close() };
+    const looks = new DatabaseLooks(lookPool(databaseUrl));
+    return { database, looks, close: () => Promise.all([database.close(), looks.close()]).then(() => undefined) };
   }
   const { openEmbedded } = await import('./platform/database/embedded.js');
   const embedded: EmbeddedDatabase = await openEmbedded(dataDir);
   const database = new Database(embedded.pool);
-  return { database, close: () => database.close().then(() => embedded.close()) };
+  return { database, looks: new DatabaseLooks(embedded.pool), close: () => database.close().then(() => embedded.close()) };
 }
 
 /** Starts listening at once; a database that is not there yet is waited for, and `/health/ready` says so meanwhile. */
 export async function startService(config: Config, platformKey: string, logger: Logger): Promise<RunningService> {
-  const { database, close } = await openDatabase(config);
+  const { database, looks, close } = await openDatabase(config);
   const metrics = new Metrics();
   const redis = config.redisUrl === null ? undefined : new SharedRedis(config.redisUrl, logger, metrics);
-  const app = await createApp({ config, platformKey, database, logger, metrics, ...(redis && { redis }) });
+  const app = await createApp({ config, platformKey, database, looks, logger, metrics, ...(redis && { redis, build: await fingerprint() }) });
   serveDocument(app);
   const stopping = new AbortController();
   const prepared = prepare(database, config, logger, stopping.signal);

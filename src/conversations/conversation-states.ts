@@ -6,7 +6,7 @@ import { within } from '../platform/errors/within.js';
 import type { Change, Conversation } from './conversation.store.js';
 import type { ConversationStore } from './conversation.store.js';
 
-/** As long as a policy view: see ADR 4. */
+/** Shorter than a policy view is, for nothing tells of changes on other replicas: see ADR 12. */
 const FRESH_MS = 200;
 /** A look that takes longer counts as failed. */
 const LOOK_TIMEOUT_MS = 3_000;

@@ -138,8 +138,9 @@ export interface CatalogTool {
   readonly profile: RuntimeProfile;
 }
 
-/** Override, else declaration. */
+/** Override, else declaration: the declaration itself where nothing is overridden, which is most tools of most tenants. */
 export function effectiveOf({ declaration, governance }: Pick<ToolRecord, 'declaration' | 'governance'>): Declaration {
+  if (Object.keys(governance).length === 0) return declaration;
   return { ...declaration, ...governance, extra: { ...declaration.extra, ...governance.extra } };
 }
 

@@ -26,6 +26,8 @@ describe('the name of a shared answer', () => {
   it('keeps apart what a condition might', () => {
     const attributes = [{ a: 1, b: 2 }, { b: 2, a: 1 }, { a: '1', b: 2 }, {}].map((one) => keyOf({ agentId: 'm', context: { attributes: one } }));
     expect(new Set(attributes).size).toBe(4);
+    const zeros = [{ a: 0, b: 0 }, { a: -0, b: 0 }, { a: 0, b: -0 }, { a: -0, b: -0 }].map((one) => keyOf({ agentId: 'm', context: { attributes: one } }));
+    expect(new Set(zeros).size).toBe(4);
   });
 
   it('differs with tenant, incarnation, revision, state and language', () => {

@@ -12,6 +12,14 @@ import type { AnswerKey } from './answer.store.js';
  */
 export function answerKey(tenant: TenantId, { incarnation, revision }: PolicyPoint, input: DecideInput, conversationVersion: string | null, language: Language): AnswerKey {
   const { include, ...request } = readDecideRequest(input);
-  const question = JSON.stringify([request, [...include].sort(), conversationVersion, language]);
+  const minusZeros: number[] = [];
+  let visited = 0;
+  // JSON writes -0 as 0, and a condition can tell the two apart.
+  const told = JSON.stringify(request, (_, value: unknown) => {
+    visited += 1;
+    if (Object.is(value, -0)) minusZeros.push(visited);
+    return value;
+  });
+  const question = JSON.stringify([told, [...include].sort(), conversationVersion, language, minusZeros]);
   return `toolcrib:answer:1:${tenant}:${incarnation}:${revision}:${createHash('sha256').update(question).digest('base64url')}` as AnswerKey;
 }

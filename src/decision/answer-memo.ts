@@ -54,7 +54,16 @@ interface Kept {
   hits: number;
 }
 
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
+/** What an entry takes beside its bytes. */
+const ENTRY_BYTES = 500;
+
+/** A small buffer is a slice of a large one, which it would keep with it. */
+export function ownBytes(body: Buffer): Buffer {
+  const own = Buffer.allocUnsafeSlow(body.length);
+  body.copy(own);
+  return own;
+}
 
 /**
  * Whole answers of this process. Everything that enters a decision is in the question: the tenant and its incarnation, the
@@ -65,7 +74,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export class AnswerMemo {
   private readonly kept = new LRUCache<Question, Kept>({
     maxSize: MAX_BYTES,
-    sizeCalculation: ({ answer: { body } }, question) => body.length + question.length,
+    sizeCalculation: ({ answer: { body } }, question) => body.length + question.length + ENTRY_BYTES,
   });
   private readonly before = new AskedBefore();
   private readonly listeners: HitListener[] = [];
@@ -88,7 +97,7 @@ export class AnswerMemo {
   }
 
   keep(question: Question, answer: MemoisedAnswer): void {
-    this.kept.set(question, { answer, hits: 0 });
+    this.kept.set(question, { answer: { ...answer, body: ownBytes(answer.body) }, hits: 0 });
   }
 
   onHit(listener: HitListener): void {

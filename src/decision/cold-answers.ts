@@ -8,7 +8,7 @@ import type { TenantId } from '../platform/tenant-id.js';
 import { PolicyViews } from '../policy/policy-views.js';
 import { answerKey } from './answer-key.js';
 import type { MemoisedAnswer } from './answer-memo.js';
-import type { SharedAnswer } from './answer.store.js';
+import type { AnswerKey, SharedAnswer } from './answer.store.js';
 import { AnswerStore } from './answer.store.js';
 import type { WithMinRevision } from './grounds.js';
 
@@ -25,6 +25,9 @@ export interface ColdAnswer extends SharedAnswer {
  */
 @Injectable()
 export class ColdAnswers {
+  private readonly pointing = new Map<TenantId, ReturnType<RevisionLoader['points']>>();
+  private readonly finding = new Map<AnswerKey, ReturnType<AnswerStore['find']>>();
+
   constructor(
     private readonly views: PolicyViews,
     private readonly revisions: RevisionLoader,
@@ -40,11 +43,17 @@ export class ColdAnswers {
     return Promise.race([isRead, isFound.then((answer) => answer ?? isRead)]);
   }
 
+  /** A write of this process has committed: who asks from now on does not share a look from before. */
+  noteCommit(tenant: TenantId): void {
+    this.pointing.delete(tenant);
+  }
+
   private async look(tenant: TenantId, input: DecideInput & WithMinRevision, language: Language): Promise<ColdAnswer | null> {
-    const [points, conversation] = await Promise.all([this.revisions.points([tenant]), this.stateOf(tenant, input.conversationId)]);
+    const [points, conversation] = await Promise.all([once(this.pointing, tenant, () => this.revisions.points([tenant])), this.stateOf(tenant, input.conversationId)]);
     const point = points.get(tenant);
     if (point === undefined || point.revision < (input.minRevision ?? 0)) return null;
-    const answer = await this.store.find(answerKey(tenant, point, input, conversation?.version ?? null, language));
+    const key = answerKey(tenant, point, input, conversation?.version ?? null, language);
+    const answer = await once(this.finding, key, () => this.store.find(key));
     return answer && { ...answer, ...point, conversation };
   }
 
@@ -55,4 +64,15 @@ export class ColdAnswers {
     if (staleForMs > 0) throw new AppError('DATABASE_UNAVAILABLE', 'nothing is shared of a conversation that can not be read');
     return { id, version };
   }
+}
+
+/** Many who ask the same at once share one asking. */
+function once<K, T>(underWay: Map<K, Promise<T>>, key: K, work: () => Promise<T>): Promise<T> {
+  const known = underWay.get(key);
+  if (known !== undefined) return known;
+  const asked: Promise<T> = work().finally(() => {
+    if (underWay.get(key) === asked) underWay.delete(key);
+  });
+  underWay.set(key, asked);
+  return asked;
 }

@@ -2,11 +2,12 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { TenantId } from '../platform/tenant-id.js';
 import { outcomeOf } from '../core/outcome.js';
+import { ownBytes } from './answer-memo.js';
 import { AskedBefore } from './asked-before.js';
 import type { Decided } from './decision.service.js';
 import { toldOf } from './decision.service.js';
 
-const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * Answers as they were written, by the outcome of judging: contexts differ from turn to turn, mostly in what changes no
@@ -25,7 +26,7 @@ export class OutcomeMemo {
     const known = this.written.get(key);
     if (known !== undefined) return known;
     const body = bytesOf(decided);
-    if (this.before.isAgain(hash('sha256', key, 'base64url'))) this.written.set(key, body);
+    if (this.before.isAgain(hash('sha256', key, 'base64url'))) this.written.set(key, ownBytes(body));
     return body;
   }
 }

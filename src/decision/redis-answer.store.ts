@@ -21,10 +21,12 @@ export class RedisAnswerStore extends AnswerStore {
   constructor(
     private readonly redis: SharedRedis,
     platformKey: string,
+    /** Of the program: what another build has answered is not what this one would. */
+    build: string,
     private readonly metrics: Metrics,
   ) {
     super();
-    this.secret = Buffer.from(hkdfSync('sha256', platformKey, '', 'toolcrib shared answers', SIGNATURE_BYTES));
+    this.secret = Buffer.from(hkdfSync('sha256', platformKey, build, 'toolcrib shared answers', SIGNATURE_BYTES));
   }
 
   override async find(key: AnswerKey): Promise<SharedAnswer | null> {

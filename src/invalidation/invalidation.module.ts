@@ -4,6 +4,7 @@ import { GovernanceStore } from '../governance/governance.store.js';
 import { Announcer, announcementOf } from '../platform/announcement.js';
 import type { Config } from '../platform/config/config.js';
 import type { Database } from '../platform/database/database.js';
+import type { DatabaseLooks } from '../platform/database/looks.js';
 import type { Logger } from '../platform/observability/logger.js';
 import type { Metrics } from '../platform/observability/metrics.js';
 import type { SharedRedis } from '../platform/redis/redis.js';
@@ -19,19 +20,20 @@ import { RevisionWatch } from './revision-watch.js';
 export interface InvalidationParts {
   readonly config: Config;
   readonly database: Database;
+  readonly looks: DatabaseLooks;
   readonly redis: SharedRedis | null;
   readonly logger: Logger;
   readonly metrics: Metrics;
 }
 
 /** How replicas tell one another what they committed. Alone on an embedded database there is nobody to tell. */
-export function invalidationProviders({ config: { databaseUrl }, database, redis, logger, metrics }: InvalidationParts): Provider[] {
+export function invalidationProviders({ config: { databaseUrl }, database, looks, redis, logger, metrics }: InvalidationParts): Provider[] {
   const overRedis = redis && new RedisAnnouncements(redis);
   const roads = [...(overRedis ? [overRedis] : []), ...(databaseUrl === null ? [] : [new PostgresAnnouncements(databaseUrl)])];
   const announcer: Announcer = { tell: (announcement) => overRedis?.publish(announcement) };
   return [
     { provide: Announcer, useValue: announcer },
-    { provide: RevisionLoader, useValue: new PrismaRevisionLoader(database) },
+    { provide: RevisionLoader, useValue: new PrismaRevisionLoader(database, looks) },
     {
       provide: Invalidation,
       useFactory: (loader: RevisionLoader, views: PolicyViews, keys: Authenticator, store: GovernanceStore, changes: ChangeFeed) => {
@@ -49,8 +51,8 @@ export function invalidationProviders({ config: { databaseUrl }, database, redis
             views.noteTenant(tenant);
             changes.note(tenant);
           },
-          keyRevoked: (tenant, keyId) => keys.forget(tenant, keyId),
-        }, metrics);
+          keysRevoked: (tenant, keyIds) => keys.forget(tenant, keyIds),
+        }, metrics, logger);
       },
       inject: [RevisionLoader, PolicyViews, Authenticator, GovernanceStore, ChangeFeed],
     },

@@ -1,4 +1,5 @@
 import type { Announcement } from '../platform/announcement.js';
+import type { Logger } from '../platform/observability/logger.js';
 import type { Metrics } from '../platform/observability/metrics.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { Announcements, Road } from './announcements.js';
@@ -10,7 +11,8 @@ export interface Invalidated {
   revision(tenant: TenantId, revision: number): boolean;
   /** A tenant was made or deleted. */
   tenant(tenant: TenantId): void;
-  keyRevoked(tenant: TenantId, keyId: string): void;
+  /** Null: some of the tenant's. */
+  keysRevoked(tenant: TenantId, keyIds: readonly string[] | null): void;
 }
 
 /**
@@ -23,10 +25,11 @@ export class Invalidation {
     private readonly watch: RevisionWatch,
     private readonly kept: Invalidated,
     private readonly metrics: Metrics,
+    private readonly logger: Logger,
   ) {}
 
   start(): void {
-    for (const road of this.roads) road.start({ hear: (announcement) => this.hear(announcement, road.road), gap: () => this.watch.lookSoon() });
+    for (const road of this.roads) road.start({ hear: (announcement) => this.hearSafely(announcement, road.road), gap: () => this.watch.lookSoon() });
     this.watch.start();
   }
 
@@ -34,9 +37,19 @@ export class Invalidation {
     await Promise.all([...this.roads.map((road) => road.stop()), this.watch.stop()]);
   }
 
+  /** Drivers call this: whatever goes wrong with one message must not end the process. */
+  private hearSafely(announcement: Announcement, road: Road): void {
+    try {
+      this.hear(announcement, road);
+    } catch (error) {
+      this.logger.error({ err: error, road }, 'a message of another replica could not be taken in');
+      this.watch.lookSoon();
+    }
+  }
+
   hear({ tenant, kind, revision, ids, at }: Announcement, road: Road): void {
     if (kind === 'tenant') this.kept.tenant(tenant);
-    else if (kind === 'key') for (const keyId of ids ?? []) this.kept.keyRevoked(tenant, keyId);
+    else if (kind === 'key') this.kept.keysRevoked(tenant, ids);
     else if (revision !== null && this.kept.revision(tenant, revision)) {
       this.metrics.invalidations.inc({ road });
       // Two machines' clocks may differ by more than the way takes.

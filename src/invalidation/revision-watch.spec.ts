@@ -14,11 +14,12 @@ const POINT: PolicyPoint = { incarnation: 'i', revision: 3 };
 class HeldLoader extends RevisionLoader {
   looks = 0;
   broken = false;
+  code = 'ECONNREFUSED';
   override points = (): never => { throw new Error('not asked here'); };
 
   override async look(tenants: readonly TenantId[], keys: readonly KeyName[]): Promise<Seen> {
     this.looks += 1;
-    if (this.broken) throw new Error('ECONNREFUSED');
+    if (this.broken) throw Object.assign(new Error('away'), { code: this.code });
     return { points: new Map(tenants.map((tenant) => [tenant, POINT])), keys };
   }
 }
@@ -83,6 +84,14 @@ describe('the revision watch', () => {
     await watch.look();
     expect([gate.isAway, loader.looks]).toEqual([false, 4]);
     expect(views.confirmed).toHaveLength(1);
+  });
+
+  it('does not take a look that failed for another reason for a database that is away', async () => {
+    const { loader, views, gate, watch } = setUp();
+    loader.broken = true;
+    loader.code = '42501';
+    for (let i = 0; i < 5; i += 1) await watch.look();
+    expect([gate.isAway, views.failures]).toEqual([false, 5]);
   });
 
   it('looks again and again, and at once when messages may have been lost', async () => {

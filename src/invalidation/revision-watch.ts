@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PolicyPoint } from '../core/policy-view.js';
+import { AppError } from '../platform/errors/app-error.js';
+import { isDatabaseAway } from '../platform/errors/problem.js';
 import { within } from '../platform/errors/within.js';
 import type { Logger } from '../platform/observability/logger.js';
 import type { MonotonicClock } from '../platform/readings/readings.js';
@@ -84,6 +86,11 @@ export class RevisionWatch {
   private failed(tenants: readonly TenantId[], keys: readonly KeyName[], error: unknown): void {
     this.views.noteFailure(tenants);
     this.keys.noteFailure(keys);
+    // Whatever else is wrong with a look, others may have better luck.
+    if (!isDatabaseAway(error) && !(error instanceof AppError)) {
+      this.logger.error({ err: error }, 'a look at the revisions failed');
+      return;
+    }
     this.failures += 1;
     if (this.failures < FAILURES || this.gate.isAway) return;
     this.gate.isAway = true;

@@ -21,6 +21,7 @@ describe('an announcement', () => {
   it('that somebody made up is none', () => {
     const good = announcementOf(TENANT, 'agent', 7, []);
     const damaged = [{ tenant: '../t' }, { tenant: 1 }, { kind: 'everything' }, { kind: '__proto__' }, { revision: -1 }, { revision: 1.5 }, { revision: '7' }, { ids: [1] }, { ids: {} }, { at: null }];
+    for (const at of ['1e400', '-1e400']) expect(readAnnouncement(JSON.stringify(good).replace(String(good.at), at))).toBeNull();
     for (const change of damaged) expect([change, readAnnouncement(JSON.stringify({ ...good, ...change }))]).toEqual([change, null]);
     for (const text of ['', 'null', '[]', '{', '"x"', '\u0000']) expect(readAnnouncement(text)).toBeNull();
   });

@@ -43,8 +43,8 @@ export function readAnnouncement(text: string): Announcement | null {
   const { tenant, kind, revision, ids, at } = value;
   const named = typeof tenant === 'string' ? tenantId(tenant) : null;
   const known = KINDS.find((one) => one === kind);
-  if (named === null || known === undefined || !isRevision(revision) || !isIds(ids) || typeof at !== 'number') return null;
-  return { tenant: named, kind: known, revision, ids, at };
+  if (named === null || known === undefined || !isRevision(revision) || !isIds(ids) || !Number.isFinite(at)) return null;
+  return { tenant: named, kind: known, revision, ids, at: at as number };
 }
 
 const isRevision = (value: unknown): value is number | null => value === null || (Number.isSafeInteger(value) && (value as number) >= 0);

@@ -260,4 +260,14 @@ describe('INVARIANT (freshness)', () => {
     clock.now += 700;
     expect(await views.get(TENANT)).toMatchObject({ staleForMs: 700 });
   });
+
+  it('a revision that is not there is waited for two seconds, however slow the database', async () => {
+    const loader = new HeldLoader();
+    const views = new PolicyViews(loader, new Metrics(), 30_000);
+    await views.get(TENANT);
+    loader.hold = new Promise(() => undefined);
+    const start = performance.now();
+    await expect(views.get(TENANT, 9)).rejects.toMatchObject({ code: 'REVISION_NOT_REACHED' });
+    expect(performance.now() - start).toBeGreaterThan(1_900);
+  });
 });

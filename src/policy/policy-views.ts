@@ -13,8 +13,8 @@ import { viewSize } from './view-size.js';
 
 /** A view is answered from without a look at the database for this long; while it is in use, looks for all views renew it. */
 const FRESH_MS = 600;
-/** A look that takes longer counts as failed. The first reading of a tenant may be large, and there is nothing to answer from meanwhile. */
-const LOOK_TIMEOUT_MS = 3_000;
+/** A look that takes longer counts as failed; nobody waits that long who has something to answer from. A first reading is that of a whole tenant. */
+const LOOK_TIMEOUT_MS = 10_000;
 const FIRST_LOAD_TIMEOUT_MS = 30_000;
 const MIN_REVISION_WAIT_MS = 2_000;
 const POLL_MS = 50;
@@ -66,8 +66,10 @@ export class PolicyViews {
 
   /** A view to decide from, at `minRevision` or later. */
   async get(tenant: TenantId, minRevision = NO_REVISION): Promise<ServedView> {
+    const isKnown = this.isKnown(tenant);
+    const askedAt = this.now();
     const served = await this.current(tenant);
-    return served.view.revision >= minRevision ? served : this.waitFor(tenant, minRevision);
+    return served.view.revision >= minRevision ? served : this.waitFor(tenant, minRevision, (isKnown ? askedAt : this.now()) + MIN_REVISION_WAIT_MS);
   }
 
   /** A view that holds everything that had committed anywhere when it was asked for. */
@@ -130,10 +132,9 @@ export class PolicyViews {
     return { view: existing(value), staleForMs };
   }
 
-  private async waitFor(tenant: TenantId, minRevision: number): Promise<ServedView> {
-    const deadline = this.now() + MIN_REVISION_WAIT_MS;
+  private async waitFor(tenant: TenantId, minRevision: number, deadline: number): Promise<ServedView> {
     while (this.now() < deadline) {
-      const view = await this.fresh(tenant).catch(() => null);
+      const view = await within(deadline - this.now(), this.fresh(tenant)).catch(() => null);
       if (view !== null && view.revision >= minRevision) return { view, staleForMs: 0 };
       await sleep(POLL_MS);
     }

@@ -16,8 +16,8 @@ export class PrismaPolicyLoader extends PolicyLoader {
       if (tenant === null) return null;
       const known = since?.incarnation === tenant.incarnation ? since.revision : null;
       if (known === Number(tenant.revision)) return 'unchanged';
-      // A delta does not tell of what was deleted.
-      const complete = known === null || Number(tenant.deletedRevision) > known;
+      // A delta does not tell of what was deleted, nor of what a database that was restored has lost.
+      const complete = known === null || Number(tenant.revision) < known || Number(tenant.deletedRevision) > known;
       const changed = { tenantId, ...(complete ? {} : { revision: { gt: known } }) };
       return {
         incarnation: tenant.incarnation,

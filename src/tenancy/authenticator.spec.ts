@@ -104,7 +104,7 @@ describe('the authenticator', () => {
     keys.hold = new Promise((resolve) => (release = resolve));
     const before = authenticator.authenticate(text);
     keys.records.delete(keyId);
-    authenticator.forget(TENANT, keyId);
+    authenticator.forget(TENANT, [keyId]);
     release();
     await before;
     expect(authenticator.fromMemory(text)).toBeNull();

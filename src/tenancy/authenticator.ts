@@ -99,10 +99,10 @@ export class Authenticator {
     return principal;
   }
 
-  /** Makes a revocation felt here at once. */
-  forget(tenant: TenantId, keyId: string): void {
-    const revoked = nameOf({ tenant, keyId });
-    this.known.forget((name) => name === revoked);
+  /** Makes a revocation felt here at once; null for all keys of the tenant. */
+  forget(tenant: TenantId, keyIds: readonly string[] | null): void {
+    if (keyIds === null) this.forgetTenant(tenant);
+    else this.known.forgetThese(keyIds.map((keyId) => nameOf({ tenant, keyId })));
   }
 
   forgetTenant(tenant: TenantId): void {
@@ -117,8 +117,7 @@ export class Authenticator {
   /** A look that began at `at` found that these of the keys are there. A key never changes, so those are as they were. */
   confirm(asked: readonly Pick<ApiKey, 'tenant' | 'keyId'>[], there: readonly Pick<ApiKey, 'tenant' | 'keyId'>[], at: number): void {
     const found = new Set(there.map(nameOf));
-    const gone = new Set(asked.map(nameOf).filter((name) => !found.has(name)));
-    if (gone.size > 0) this.known.forget((name) => gone.has(name));
+    this.known.forgetThese(asked.map(nameOf).filter((name) => !found.has(name)));
     for (const name of found) {
       const key = this.known.last(name);
       if (key !== null) this.known.confirm(name, key, at);

@@ -40,7 +40,7 @@ export class KeysService {
 
   async revoke(tenant: TenantId, keyId: string): Promise<void> {
     if (!(await this.keys.delete(tenant, keyId))) throw new AppError('KEY_NOT_FOUND', `there is no key \`${keyId}\``);
-    this.authenticator.forget(tenant, keyId);
+    this.authenticator.forget(tenant, [keyId]);
     this.announcer.tell(announcementOf(tenant, 'key', null, [keyId]));
   }
 }

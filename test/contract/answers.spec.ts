@@ -35,7 +35,7 @@ const KINDS: readonly (readonly [string, () => Promise<{ store: AnswerStore; clo
   ['in memory', async () => ({ store: new MemoryAnswerStore(), close: () => undefined })],
   ...(redisServer === undefined ? [] : [['Redis', async () => {
     const redis = await connect(redisServer);
-    return { store: new RedisAnswerStore(redis, PLATFORM_KEY, new Metrics()), close: () => redis.close() };
+    return { store: new RedisAnswerStore(redis, PLATFORM_KEY, 'build', new Metrics()), close: () => redis.close() };
   }] as const]),
 ];
 
@@ -64,7 +64,7 @@ describe.each(KINDS)('shared answers, %s', (_name, open) => {
   let store: RedisAnswerStore;
   beforeAll(async () => {
     redis = await connect(redisServer ?? '');
-    store = new RedisAnswerStore(redis, PLATFORM_KEY, new Metrics());
+    store = new RedisAnswerStore(redis, PLATFORM_KEY, 'build', new Metrics());
   });
   afterAll(() => redis.close());
 
@@ -102,8 +102,8 @@ describe.each(KINDS)('shared answers, %s', (_name, open) => {
     expect(await store.find(key)).toBeNull();
   });
 
-  it('are none when somebody without the platform key made them', async () => {
-    const stranger = new RedisAnswerStore(redis, 'another-platform-key-0123456789-0123456789', new Metrics());
+  it.each([['somebody without the platform key', 'another-platform-key-0123456789-0123456789', 'build'], ['another build', PLATFORM_KEY, 'older']])('are none when %s made them', async (_, who, build) => {
+    const stranger = new RedisAnswerStore(redis, who, build, new Metrics());
     const key = newKey();
     stranger.keep(key, answer);
     expect(await found(stranger, key)).toEqual(answer);
@@ -124,7 +124,7 @@ describe('a Redis that is not there', () => {
   it('is no answer, and soon is not asked any more', async () => {
     const metrics = new Metrics();
     const redis = new SharedRedis('redis://127.0.0.1:1', createLogger('silent'), metrics);
-    const store = new RedisAnswerStore(redis, PLATFORM_KEY, metrics);
+    const store = new RedisAnswerStore(redis, PLATFORM_KEY, 'build', metrics);
     for (let i = 0; i < 5; i += 1) {
       store.keep(newKey(), answer);
       expect(await store.find(newKey())).toBeNull();

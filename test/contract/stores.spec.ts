@@ -10,6 +10,7 @@ import { PrismaGovernanceStore } from '../../src/governance/prisma-governance.st
 import type { AppError } from '../../src/platform/errors/app-error.js';
 import { PrismaRevisionLoader } from '../../src/invalidation/prisma-revision.loader.js';
 import type { RevisionLoader } from '../../src/invalidation/revision.loader.js';
+import { DatabaseLooks } from '../../src/platform/database/looks.js';
 import type { TenantId } from '../../src/platform/tenant-id.js';
 import type { PolicyLoader } from '../../src/policy/policy.loader.js';
 import { PrismaPolicyLoader } from '../../src/policy/prisma-policy.loader.js';
@@ -42,7 +43,7 @@ const KINDS: readonly { readonly name: string; readonly open: () => Promise<Stor
     name: `Prisma, ${name}`,
     open: async () => {
       const { database, close } = await open();
-      return { governance: new PrismaGovernanceStore(database), policy: new PrismaPolicyLoader(database), tenants: new PrismaTenantStore(database), keys: new PrismaKeyStore(database), revisions: new PrismaRevisionLoader(database), close };
+      return { governance: new PrismaGovernanceStore(database), policy: new PrismaPolicyLoader(database), tenants: new PrismaTenantStore(database), keys: new PrismaKeyStore(database), revisions: new PrismaRevisionLoader(database, new DatabaseLooks(database.pool)), close };
     },
   })),
 ];
@@ -218,5 +219,12 @@ describe.each(KINDS)('the stores, $name', ({ open }) => {
     await stores.keys.delete(tenant, 'k2');
     await stores.tenants.delete(other);
     expect(await stores.revisions.look([other], asked)).toEqual({ points: new Map(), keys: [] });
+  });
+
+  it('read a tenant whole for who knows of later revisions than there are: the database has lost some', async () => {
+    await fresh();
+    await write((unit) => unit.saveAgent(agent('m')));
+    const { incarnation } = await load();
+    expect(await stores.policy.load(tenant, { incarnation, revision: 9 })).toMatchObject({ revision: 1, complete: true, agents: [{ agentId: 'm' }] });
   });
 });

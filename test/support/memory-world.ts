@@ -208,7 +208,7 @@ class MemoryPolicyLoader extends PolicyLoader {
     if (state === undefined) return null;
     const known = since?.incarnation === state.incarnation ? since.revision : null;
     if (known === state.revision) return 'unchanged';
-    const complete = known === null || state.deletedRevision > known;
+    const complete = known === null || state.revision < known || state.deletedRevision > known;
     const isNew = ({ revision }: { revision: number }): boolean => complete || revision > known;
     return {
       incarnation: state.incarnation,

@@ -5,6 +5,7 @@ import { buildDocument } from '../../src/openapi.js';
 import type { Config } from '../../src/platform/config/config.js';
 import { parseConfig } from '../../src/platform/config/config.js';
 import { createLogger } from '../../src/platform/observability/logger.js';
+import { DatabaseLooks } from '../../src/platform/database/looks.js';
 import { Metrics } from '../../src/platform/observability/metrics.js';
 import { SharedRedis } from '../../src/platform/redis/redis.js';
 import type { Scope } from '../../src/tenancy/scope.js';
@@ -36,7 +37,7 @@ async function serve({ database, close }: TestDatabase, environment: Record<stri
   const logger = createLogger('debug', { write: (line: string) => void logged.push(line) });
   const metrics = new Metrics();
   const redis = config.redisUrl === null ? undefined : new SharedRedis(config.redisUrl, logger, metrics);
-  const app = await createApp({ config, platformKey: PLATFORM_KEY, database, logger, metrics, ...(redis && { redis }) });
+  const app = await createApp({ config, platformKey: PLATFORM_KEY, database, looks: new DatabaseLooks(database.pool), logger, metrics, ...(redis && { redis }) });
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
   return { app, config, database, logged, contract: new OpenApiValidator(buildDocument(app)), close: () => app.close().then(() => redis?.close()).then(close) };

@@ -17,8 +17,6 @@ const GIVE_UP_MS = 35_000;
 export interface TransactionOptions {
   /** Everything read is of one moment. */
   readonly snapshot?: boolean;
-  /** It finds out whether the database is back. */
-  readonly evenIfAway?: boolean;
 }
 
 /**
@@ -55,16 +53,16 @@ export class Database {
   }
 
   /** Runs `work` in a transaction that sees the list of tenants and nothing of theirs. */
-  asPlatform<T>(work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+  asPlatform<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.transact(async (tx) => {
       await tx.$executeRaw`SELECT set_config('role', 'toolcrib_platform', true)`;
       return work(tx);
-    }, options);
+    }, {});
   }
 
-  private transact<T>(work: (tx: Transaction) => Promise<T>, { snapshot = false, evenIfAway = false }: TransactionOptions): Promise<T> {
+  private transact<T>(work: (tx: Transaction) => Promise<T>, { snapshot = false }: TransactionOptions): Promise<T> {
     if (!this.ready) throw new AppError('DATABASE_UNAVAILABLE', 'the database is not there yet');
-    if (this.isAway && !evenIfAway) throw new AppError('DATABASE_UNAVAILABLE', 'the database can not be reached: try again shortly');
+    if (this.isAway) throw new AppError('DATABASE_UNAVAILABLE', 'the database can not be reached: try again shortly');
     const isolationLevel = snapshot ? Prisma.TransactionIsolationLevel.RepeatableRead : Prisma.TransactionIsolationLevel.ReadCommitted;
     return within(GIVE_UP_MS, this.prisma.$transaction(work, { maxWait: MAX_WAIT_MS, timeout: TIMEOUT_MS, isolationLevel }));
   }

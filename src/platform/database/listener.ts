@@ -35,15 +35,16 @@ export class DatabaseListener {
 
   private async listen(hears: Hears): Promise<void> {
     const { signal } = this.stopping;
-    for (let wait = FIRST_RETRY_MS; !signal.aborted; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
-      const heard = await this.connection(hears).catch(() => false);
-      if (heard) wait = FIRST_RETRY_MS;
+    let wait = FIRST_RETRY_MS;
+    const listens = (): void => void (wait = FIRST_RETRY_MS);
+    for (; !signal.aborted; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
+      await this.connection(hears, listens).catch(() => undefined);
       await sleep(wait, undefined, { signal, ref: false }).catch(() => undefined);
     }
   }
 
-  /** Ends with its connection; whether it listened at all. */
-  private async connection({ message, gap }: Hears): Promise<boolean> {
+  /** Ends with its connection. */
+  private async connection({ message, gap }: Hears, listens: () => void): Promise<void> {
     const client = new pg.Client({ connectionString: this.databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: PULSE_TIMEOUT_MS, keepAlive: true, application_name: 'toolcrib listener' });
     const ended = new Promise<void>((resolve) => {
       client.once('error', () => resolve());
@@ -53,9 +54,9 @@ export class DatabaseListener {
     try {
       await client.connect();
       await client.query(`LISTEN ${pg.escapeIdentifier(this.channel)}`);
+      listens();
       gap();
       await Promise.race([ended, this.pulse(client)]);
-      return true;
     } finally {
       // A hung one would not say goodbye.
       client.end().catch(() => undefined);

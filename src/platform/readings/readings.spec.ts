@@ -1,38 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ReadingsOptions } from './readings.js';
-import { Readings } from './readings.js';
-
-interface Thing {
-  readonly text: string;
-  readonly size?: number;
-}
-
-/** Readings of a database that the test holds in its hand: looks answer, or fail, when they are let go. */
-const setUp = (options: Partial<ReadingsOptions<string, Thing>> = {}) => {
-  const database = new Map<string, Thing>([['k', { text: 'old' }]]);
-  const state = { now: 1_000, isBroken: false, looks: 0, atOnce: 0, mostAtOnce: 0 };
-  const held: (() => void)[] = [];
-  let isHeld = false;
-  const load = async (key: string): Promise<Thing | null> => {
-    state.looks += 1;
-    state.mostAtOnce = Math.max(state.mostAtOnce, (state.atOnce += 1));
-    const [found, isBroken] = [database.get(key) ?? null, state.isBroken];
-    if (isHeld) await new Promise<void>((resolve) => held.push(resolve));
-    state.atOnce -= 1;
-    if (isBroken) throw new Error('ECONNREFUSED');
-    return found;
-  };
-  const readings = new Readings<string, Thing>({ load, freshMs: 200, maxStalenessMs: 30_000, maxSize: 10, sizeOf: ({ size = 1 }) => size, keepsAbsent: true, now: () => state.now, ...options });
-  return {
-    database, state, readings,
-    hold: () => (isHeld = true),
-    letGo: () => {
-      isHeld = false;
-      for (const resolve of held.splice(0)) resolve();
-    },
-    settle: () => new Promise(setImmediate),
-  };
-};
+import type { Thing } from '../../../test/support/held-readings.js';
+import { heldReadings as setUp } from '../../../test/support/held-readings.js';
 
 describe('INVARIANT (freshness)', () => {
   it('a value is read once and answered from until it is as old as may be', async () => {
@@ -266,56 +234,5 @@ describe('what is kept', () => {
       await readings.current(key);
     }
     expect(['a', 'b', 'c'].map((key) => readings.hot(key)?.text)).toEqual([undefined, 'b', 'c']);
-  });
-});
-
-describe('a slow look', () => {
-  it('is waited for a second by who has something to answer from, and told as what it is', async () => {
-    const { state, readings, hold, letGo } = setUp();
-    await readings.current('k');
-    hold();
-    state.now += 200;
-    const first = readings.current('k');
-    state.now += 1_000;
-    const second = readings.current('k');
-    expect([await second, await first]).toEqual([{ value: { text: 'old' }, staleForMs: 1_200 }, { value: { text: 'old' }, staleForMs: 1_200 }]);
-    letGo();
-  });
-
-  it('does not bring back what was forgotten meanwhile', async () => {
-    const { database, state, readings, hold, letGo, settle } = setUp();
-    await readings.current('k');
-    hold();
-    state.now += 200;
-    const waiting = readings.current('k');
-    database.delete('k');
-    readings.forget((key) => key === 'k');
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
-    letGo();
-    await settle();
-    expect(await waiting).toEqual({ value: null, staleForMs: 0 });
-  });
-
-  it('is begun ahead of its time where readings are told to, and nobody waits', async () => {
-    const { database, state, readings, settle } = setUp({ readsAhead: true });
-    await readings.current('k');
-    database.set('k', { text: 'new' });
-    state.now += 99;
-    expect([readings.hot('k'), state.looks]).toEqual([{ text: 'old' }, 1]);
-    state.now += 1;
-    expect([readings.hot('k'), readings.hot('k'), state.looks]).toEqual([{ text: 'old' }, { text: 'old' }, 2]);
-    await settle();
-    state.now += 150;
-    expect(readings.hot('k')).toEqual({ text: 'new' });
-  });
-});
-
-describe('one that is larger than all that may be kept', () => {
-  it('is kept alone', async () => {
-    const { database, readings } = setUp();
-    database.set('large', { text: 'large', size: 11 });
-    await readings.current('k');
-    await readings.current('large');
-    expect([readings.hot('large'), readings.hot('k')]).toEqual([{ text: 'large', size: 11 }, undefined]);
   });
 });

@@ -44,8 +44,10 @@ interface Kept<V> {
   checkedAt: number;
   /** When it was last asked for. */
   usedAt: number;
-  /** Whether a write of this process has committed since that look began. */
+  /** Whether something was written since that look began, here or elsewhere. */
   isDirty: boolean;
+  /** Whether it was written here: then nobody is answered from before that write to save time. */
+  isOverwritten: boolean;
   /** When a later look failed. */
   failedAt: number;
 }
@@ -65,8 +67,8 @@ const LATE = Symbol('late');
  * Values of the database, each read once for all who ask and answered from for a while.
  *
  * INVARIANT (freshness): what is served as fresh holds every write of this process that had committed when it was asked for,
- * and every write of other processes that had committed `freshMs` before. Anything older is served only while looks are
- * failing, is told as stale, and is never older than `maxStalenessMs`.
+ * and every write of other processes that had committed `freshMs` before. Anything older is served only while looks fail or are
+ * late, is told as stale, and is never older than `maxStalenessMs`.
  */
 export class Readings<K extends string, V extends object> {
   private readonly kept: LRUCache<K, Kept<V>>;
@@ -101,7 +103,7 @@ export class Readings<K extends string, V extends object> {
   async current(key: K): Promise<Reading<V>> {
     const kept = this.kept.get(key);
     if (kept !== undefined && this.serves(key, kept)) return { value: kept.value, staleForMs: 0 };
-    if (kept === undefined || !this.isWithinBound(kept)) return this.orLast(key, this.recent(key));
+    if (kept === undefined || kept.isOverwritten || !this.isWithinBound(kept)) return this.orLast(key, this.recent(key));
     return this.isFailing(kept) ? this.whileFailing(key, kept) : this.orLast(key, this.inPatience(key));
   }
 
@@ -118,7 +120,9 @@ export class Readings<K extends string, V extends object> {
   noteWrite(key: K): void {
     const kept = this.soil(key);
     // It got through, so the database is there.
-    if (kept !== undefined) kept.failedAt = -Infinity;
+    if (kept === undefined) return;
+    kept.failedAt = -Infinity;
+    kept.isOverwritten = true;
   }
 
   /** Writes may have committed under any of these keys. */
@@ -128,8 +132,15 @@ export class Readings<K extends string, V extends object> {
 
   /** What was read, or is being read, under these keys is answered to nobody who asks from now on. */
   forget(isMeant: (key: K) => boolean): void {
-    for (const key of [...this.looks.keys()].filter(isMeant)) this.looks.delete(key);
-    for (const key of [...this.kept.keys()].filter(isMeant)) this.kept.delete(key);
+    this.forgetThese([...this.looks.keys(), ...this.kept.keys()].filter(isMeant));
+  }
+
+  /** As {@link forget}, by their keys. */
+  forgetThese(keys: readonly K[]): void {
+    for (const key of keys) {
+      this.looks.delete(key);
+      this.kept.delete(key);
+    }
   }
 
   /** What is in use, to be confirmed from outside. */
@@ -253,8 +264,9 @@ export class Readings<K extends string, V extends object> {
     const checkedAt = look.beganAt;
     const isCurrent = (): boolean => this.looks.get(key) === look;
     try {
-      const value = await this.options.load(key, this.kept.peek(key)?.value ?? null);
-      if (isCurrent()) this.keep(key, { value, checkedAt, usedAt: this.kept.peek(key)?.usedAt ?? this.now(), isDirty: look.isDirty, failedAt: -Infinity });
+      const before = this.kept.peek(key);
+      const value = await this.options.load(key, before !== undefined && this.isWithinBound(before) ? before.value : null);
+      if (isCurrent()) this.keep(key, { value, checkedAt, usedAt: this.kept.peek(key)?.usedAt ?? this.now(), isDirty: look.isDirty, isOverwritten: look.isDirty, failedAt: -Infinity });
       return value;
     } catch (error) {
       const kept = this.kept.peek(key);

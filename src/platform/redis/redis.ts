@@ -1,5 +1,5 @@
 import type { CircuitBreakerPolicy } from 'cockatiel';
-import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleAll } from 'cockatiel';
+import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'cockatiel';
 import { Redis } from 'ioredis';
 import type { Logger } from '../observability/logger.js';
 import type { Metrics } from '../observability/metrics.js';
@@ -20,7 +20,9 @@ const STATES: readonly (readonly [CircuitState, string])[] = [[CircuitState.Clos
  * while it fails a breaker keeps everybody from waiting for it.
  */
 export class SharedRedis {
-  private readonly breaker: CircuitBreakerPolicy;
+  private breaker: CircuitBreakerPolicy;
+  /** When it opened, by a clock that never jumps. */
+  private openedAt = -Infinity;
   private readonly commands: Redis;
   private readonly clients: Redis[] = [];
   private isUp = false;
@@ -28,14 +30,9 @@ export class SharedRedis {
   constructor(
     private readonly url: string,
     private readonly logger: Logger,
-    metrics: Metrics,
+    private readonly metrics: Metrics,
   ) {
-    this.breaker = circuitBreaker(handleAll, { halfOpenAfter: OPEN_MS, breaker: new ConsecutiveBreaker(FAILURES) });
-    const show = (state: CircuitState): void => {
-      for (const [of, name] of STATES) metrics.breakerState.set({ dependency: 'redis', state: name }, of === state ? 1 : 0);
-    };
-    show(CircuitState.Closed);
-    this.breaker.onStateChange(show);
+    this.breaker = this.newBreaker();
     this.commands = this.connect();
     this.commands.on('ready', () => this.note(true));
     this.commands.on('close', () => this.note(false));
@@ -48,7 +45,25 @@ export class SharedRedis {
 
   /** Throws when Redis does not answer in time, or is not asked because it did not before. */
   run<T>(command: (redis: Redis) => Promise<T>): Promise<T> {
+    // The breaker goes by the wall clock: one that was set back would keep it open for as long.
+    if (this.breaker.state === CircuitState.Open && performance.now() - this.openedAt > 2 * OPEN_MS) this.breaker = this.newBreaker();
     return this.breaker.execute(() => command(this.commands));
+  }
+
+  private newBreaker(): CircuitBreakerPolicy {
+    // A refusal is an answer: Redis is there, though it may be full or read-only.
+    const breaker = circuitBreaker(handleWhen((error) => error.name !== 'ReplyError'), { halfOpenAfter: OPEN_MS, breaker: new ConsecutiveBreaker(FAILURES) });
+    const show = (state: CircuitState): void => {
+      for (const [of, name] of STATES) this.metrics.breakerState.set({ dependency: 'redis', state: name }, of === state ? 1 : 0);
+    };
+    show(breaker.state);
+    breaker.onStateChange(show);
+    breaker.onBreak(() => {
+      this.openedAt = performance.now();
+      // What a hung one has not answered would pile up in its connection.
+      this.commands.disconnect(true);
+    });
+    return breaker;
   }
 
   /** A connection of its own, for messages. */
