@@ -131,7 +131,7 @@ export class AppModule {
         { provide: TenantStore, useValue: new PrismaTenantStore(database) },
         { provide: KeyStore, useValue: new PrismaKeyStore(database) },
         { provide: PolicyLoader, useFactory: (engines: Engines) => compilingConditions(new PrismaPolicyLoader(database), engines), inject: [Engines] },
-        { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs), inject: [PolicyLoader] },
+        { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs, undefined, limits.viewBytes), inject: [PolicyLoader] },
         { provide: GovernanceStore, useFactory: (views: PolicyViews, conversations: ConversationStates) => announcing(new PrismaGovernanceStore(database), views, conversations), inject: [PolicyViews, ConversationStates] },
         {
           provide: Sweeper,
@@ -145,7 +145,8 @@ export class AppModule {
         TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, ExplainService, Impacts, ToolImpactService, SettingsImpactService, SearchService, Reverter, HistoryService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
         { provide: APP_GUARD, useExisting: AccessGuard },
-        AnswerMemo, OutcomeMemo, Answers, ColdAnswers, SharedAnswering,
+        { provide: AnswerMemo, useValue: new AnswerMemo(limits.answerBytes) },
+        OutcomeMemo, Answers, ColdAnswers, SharedAnswering,
         { provide: AnswerStore, useValue: redis === undefined ? new NoAnswerStore() : new RedisAnswerStore(redis, platformKey, build, metrics) },
         ...invalidationProviders({ config, database, looks, redis: redis ?? null, logger, metrics }),
         { provide: APP_PIPE, useValue: new StrictValidationPipe(limits) },

@@ -54,7 +54,6 @@ interface Kept {
   hits: number;
 }
 
-const MAX_BYTES = 32 * 1024 * 1024;
 /** What an entry takes beside its bytes. */
 const ENTRY_BYTES = 500;
 
@@ -72,12 +71,13 @@ export function ownBytes(body: Buffer): Buffer {
  * question comes a second time: most contexts never do, and answers that nobody asks for again would put out those that are.
  */
 export class AnswerMemo {
-  private readonly kept = new LRUCache<Question, Kept>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: ({ answer: { body } }, question) => body.length + question.length + ENTRY_BYTES,
-  });
+  private readonly kept: LRUCache<Question, Kept>;
   private readonly before = new AskedBefore();
   private readonly listeners: HitListener[] = [];
+
+  constructor(maxBytes: number) {
+    this.kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ answer: { body } }, question) => body.length + question.length + ENTRY_BYTES });
+  }
 
   find(question: Question): MemoisedAnswer | undefined {
     return this.kept.get(question)?.answer;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PolicyDelta, PolicyPoint, PolicyView } from '../core/policy-view.js';
 import { applyDelta } from '../core/policy-view.js';
+import { DEFAULT_LIMITS } from '../platform/config/config.js';
 import { AppError, tenantNotFound } from '../platform/errors/app-error.js';
 import { within } from '../platform/errors/within.js';
 import type { Metrics } from '../platform/observability/metrics.js';
@@ -19,8 +20,6 @@ const FIRST_LOAD_TIMEOUT_MS = 30_000;
 const MIN_REVISION_WAIT_MS = 2_000;
 const POLL_MS = 50;
 const NO_REVISION = 0;
-/** Of all the views of the process: a thousand tenants of a hundred terse tools and twenty agents. */
-const MAX_BYTES = 192 * 1024 * 1024;
 
 export interface ServedView {
   readonly view: PolicyView;
@@ -41,7 +40,7 @@ export class PolicyViews {
     private readonly metrics: Metrics,
     maxStalenessMs: number,
     private readonly now: MonotonicClock = () => performance.now(),
-    maxSize = MAX_BYTES,
+    maxBytes = DEFAULT_LIMITS.viewBytes,
   ) {
     this.hits = metrics.cacheRequests.of('view', 'hit');
     this.misses = metrics.cacheRequests.of('view', 'miss');
@@ -49,7 +48,7 @@ export class PolicyViews {
       load: (tenant, before) => this.load(tenant, before),
       freshMs: FRESH_MS,
       maxStalenessMs,
-      maxSize,
+      maxSize: maxBytes,
       sizeOf: viewSize,
       keepsAbsent: false,
       putOut: (tenant) => metrics.viewRevision.remove({ tenant }),

@@ -33,6 +33,9 @@ export interface Limits {
   readonly batchSize: number;
   readonly batchAnswerBytes: number;
   readonly jsonDepth: number;
+  /** Memory for views, about, and for whole answers. */
+  readonly viewBytes: number;
+  readonly answerBytes: number;
   /** Open at once in this process. */
   readonly streams: number;
 }
@@ -49,6 +52,9 @@ const LIMITS: Readonly<Record<keyof Limits, readonly [name: string, fallback: nu
   batchSize: ['TOOLCRIB_MAX_BATCH', 100],
   batchAnswerBytes: ['TOOLCRIB_MAX_BATCH_ANSWER_BYTES', 32 * 1024 * 1024],
   jsonDepth: ['TOOLCRIB_MAX_JSON_DEPTH', 64],
+  // A thousand tenants of a hundred terse tools and twenty agents.
+  viewBytes: ['TOOLCRIB_MAX_VIEW_BYTES', 192 * 1024 * 1024],
+  answerBytes: ['TOOLCRIB_MAX_ANSWER_BYTES', 32 * 1024 * 1024],
   streams: ['TOOLCRIB_MAX_STREAMS', 5_000],
 };
 
