@@ -99,6 +99,7 @@ export interface Commit {
  */
 export abstract class GovernanceStore {
   private readonly listeners: CommitListener[] = [];
+  private readonly turns = new Map<TenantId, Promise<unknown>>();
 
   onCommit(listener: CommitListener): void {
     this.listeners.push(listener);
@@ -106,11 +107,23 @@ export abstract class GovernanceStore {
 
   /** Runs `work` under the tenant's write lock. What it throws undoes its writes. A tenant that is gone is `TENANT_NOT_FOUND`. */
   async write<T>(by: Author, work: (unit: GovernanceUnit) => Promise<T>): Promise<Committed<T>> {
-    const noted: Noted = new Map();
-    const committed = await this.transact(by.tenant, (unit, journal) => work(new RecordingUnit(unit, noting(journal, noted), by)), () => touchedIn(noted));
-    const commit = { tenant: by.tenant, revision: committed.revision, touched: touchedIn(noted) };
-    if (noted.size > 0) for (const listener of this.listeners) listener(commit);
-    return committed;
+    return this.inTurn(by.tenant, async () => {
+      const noted: Noted = new Map();
+      const committed = await this.transact(by.tenant, (unit, journal) => work(new RecordingUnit(unit, noting(journal, noted), by)), () => touchedIn(noted));
+      const commit = { tenant: by.tenant, revision: committed.revision, touched: touchedIn(noted) };
+      if (noted.size > 0) for (const listener of this.listeners) listener(commit);
+      return committed;
+    });
+  }
+
+  /** A tenant's writes follow one another anyway: those of this process wait here, not each with a connection that other tenants need. */
+  private inTurn<T>(tenant: TenantId, write: () => Promise<T>): Promise<T> {
+    const turn = (this.turns.get(tenant) ?? Promise.resolve()).then(write);
+    const ended: Promise<unknown> = turn.catch(() => undefined).finally(() => {
+      if (this.turns.get(tenant) === ended) this.turns.delete(tenant);
+    });
+    this.turns.set(tenant, ended);
+    return turn;
   }
 
   /** The unit of `work` notes nothing by itself. What it has touched can be asked for once it has ended, to be told with the commit. */

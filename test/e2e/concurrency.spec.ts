@@ -129,3 +129,26 @@ describe.each(DATABASES)('at the same time, $name', (kind) => {
     expect([...first.body.items, ...rest.body.items].map(({ name }: { name: string }) => name)).toEqual(tools(9, {}).map((tool) => (tool as { name: string }).name));
   });
 });
+
+const server = DATABASES.find(({ name }) => name === 'PostgreSQL');
+
+(server === undefined ? describe.skip : describe)('a tenant whose writes wait, PostgreSQL', () => {
+  it('keeps no other tenant waiting', async () => {
+    if (server === undefined) throw new Error('no server');
+    const service = await startTestService(server);
+    const [noisy, quiet] = [await newTenant(service), await newTenant(service)];
+    for (const { caller } of [noisy, quiet]) await caller.send('put', '/v1/agents/m', {});
+    const holder = await service.database.pool.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT 1 FROM tenants WHERE id = $1 FOR UPDATE', [noisy.tenantId]);
+    const waiting = Array.from({ length: 30 }, (_, i) => noisy.caller.send('put', `/v1/agents/a${i}`, {}));
+    await sleep(500);
+    const answers = await Promise.race([Promise.all(Array.from({ length: 10 }, (_, i) => quiet.caller.send('put', `/v1/agents/a${i}`, {}))), sleep(4_000, [])]);
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(201));
+    expect((await quiet.caller.post('/v1/decide', { agentId: 'm' })).body.freshness).toBe('fresh');
+    await holder.query('ROLLBACK');
+    holder.release();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(30).fill(201));
+    await service.close();
+  });
+});
