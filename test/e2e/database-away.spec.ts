@@ -64,4 +64,15 @@ const KEY = 'a-platform-key-for-the-away-tests-000001';
     for (let tries = 0; tries < 60 && (await ask(url, null, 'GET', '/health/ready')).status !== 200; tries += 1) await sleep(250);
     expect((await send('POST', '/v1/decide', { agentId: 'm' })).body).toMatchObject({ freshness: 'fresh' });
   });
+
+  it('a connection that breaks at any moment ends nothing but its own work', async () => {
+    const { send } = await setUp('30000');
+    for (let i = 0; i < 40; i += 1) {
+      await proxy.cut();
+      await proxy.restore();
+      const until = performance.now() + 150;
+      while (performance.now() < until) expect((await send('POST', '/v1/decide', { agentId: 'm' })).status).toBe(200);
+    }
+    expect(service.child.exitCode).toBeNull();
+  });
 });

@@ -47,7 +47,8 @@ export class DatabaseListener {
   private async connection({ message, gap }: Hears, listens: () => void): Promise<void> {
     const client = new pg.Client({ connectionString: this.databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: PULSE_TIMEOUT_MS, keepAlive: true, application_name: 'toolcrib listener' });
     const ended = new Promise<void>((resolve) => {
-      client.once('error', () => resolve());
+      // More than one may come, and each unheard would end the process.
+      client.on('error', () => resolve());
       client.once('end', () => resolve());
     });
     client.on('notification', ({ payload }) => message(payload ?? ''));

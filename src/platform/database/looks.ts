@@ -15,6 +15,9 @@ export class DatabaseLooks {
   async asPlatform<T>(work: (query: Query) => Promise<T>): Promise<T> {
     const client = await this.pool.connect();
     let failure: Error | undefined;
+    // A connection that breaks while it is lent says so as an event too, which would end the process unheard.
+    const breaks = (error: Error): void => void (failure = error);
+    client.on('error', breaks);
     try {
       await client.query('BEGIN READ ONLY');
       await client.query("SELECT set_config('role', 'toolcrib_platform', true)");
@@ -25,6 +28,7 @@ export class DatabaseLooks {
       failure = error instanceof Error ? error : new Error(String(error));
       throw error;
     } finally {
+      client.off('error', breaks);
       client.release(failure);
     }
   }
