@@ -40,7 +40,9 @@ export function invalidationProviders({ config: { databaseUrl }, database, looks
         store.onCommit(({ tenant, revision, touched }) => {
           for (const { kind, ids } of touched) announcer.tell(announcementOf(tenant, kind, revision, ids));
         });
-        const watch = new RevisionWatch(loader, views, keys, database, logger);
+        // The embedded database is never away: a look may only have to wait there, as everybody does, for the one connection.
+        const gate = databaseUrl === null ? { isAway: false } : database;
+        const watch = new RevisionWatch(loader, views, keys, gate, logger);
         return new Invalidation(roads, watch, {
           revision: (tenant, revision) => {
             changes.note(tenant);
