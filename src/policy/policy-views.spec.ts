@@ -271,3 +271,17 @@ describe('INVARIANT (freshness)', () => {
     expect(performance.now() - start).toBeGreaterThan(1_900);
   });
 });
+
+describe('metrics of views', () => {
+  it('tell hits and misses, the time to read, and the revision of what is kept and of nothing else', async () => {
+    const loader = new HeldLoader();
+    loader.records = 6;
+    const metrics = new Metrics();
+    const views = new PolicyViews(loader, metrics, 30_000, () => 1_000, 10_000);
+    expect([views.hot(TENANT), (await views.get(TENANT)).view.revision, views.hot(TENANT)?.revision]).toEqual([null, 1, 1]);
+    const told = await metrics.registry.metrics();
+    for (const line of ['toolcrib_cache_requests_total{level="view",outcome="hit"} 1', 'toolcrib_cache_requests_total{level="view",outcome="miss"} 1', 'toolcrib_cache_fill_seconds_count{level="view"} 1', 'toolcrib_view_revision{tenant="t"} 1']) expect(told).toContain(line);
+    await views.get('u' as TenantId);
+    expect(await metrics.registry.metrics()).not.toContain('toolcrib_view_revision{tenant="t"}');
+  });
+});

@@ -3,16 +3,15 @@ import type { ChangeStore } from '../../src/changes/change.store.js';
 import { READING_BYTES } from '../../src/changes/change.store.js';
 import { PrismaChangeStore } from '../../src/changes/prisma-change.store.js';
 import { normaliseDocument } from '../../src/core/agent-document.js';
-import type { Declaration } from '../../src/core/catalog.js';
-import { readDeclaration } from '../../src/core/declaration-reader.js';
 import { DEFAULT_SETTINGS } from '../../src/core/settings.js';
-import type { GovernanceStore, GovernanceUnit, SyncToSave } from '../../src/governance/governance.store.js';
+import type { GovernanceStore, GovernanceUnit } from '../../src/governance/governance.store.js';
 import { PrismaGovernanceStore } from '../../src/governance/prisma-governance.store.js';
 import type { TenantId } from '../../src/platform/tenant-id.js';
 import { PrismaTenantStore } from '../../src/tenancy/prisma-tenant.store.js';
 import type { TenantStore } from '../../src/tenancy/tenant.store.js';
 import { authorFor } from '../support/authors.js';
 import { DATABASES } from '../support/databases.js';
+import { declare, plan } from '../support/declared.js';
 import { MemoryWorld } from '../support/memory-world.js';
 
 interface Stores {
@@ -47,9 +46,7 @@ const KINDS: readonly { readonly name: string; readonly open: () => Promise<Stor
   })),
 ];
 
-const declare = (name: string, more: object = {}): Declaration => readDeclaration({ description: 'd', ...more }, name, { format: 'toolcrib', defaultToolset: 'default' });
 const agent = (agentId: string) => ({ agentId, document: normaliseDocument(agentId, {}), origin: 'native' as const, legacy: null });
-const plan = (...declarations: Declaration[]): SyncToSave => ({ declarations, missing: [], categories: null });
 
 describe.each(KINDS)('changes, $name', ({ open }) => {
   let stores: Stores;

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { normaliseDocument } from '../../src/core/agent-document.js';
-import type { Declaration } from '../../src/core/catalog.js';
-import { readDeclaration } from '../../src/core/declaration-reader.js';
 import { summaryOf } from '../../src/core/history.js';
 import type { HistoryEntry } from '../../src/core/history.js';
 import { DEFAULT_SETTINGS } from '../../src/core/settings.js';
-import type { GovernanceStore, GovernanceUnit, SyncToSave } from '../../src/governance/governance.store.js';
+import type { GovernanceStore, GovernanceUnit } from '../../src/governance/governance.store.js';
 import { PrismaGovernanceStore } from '../../src/governance/prisma-governance.store.js';
 import type { HistoryFilter, HistoryStore } from '../../src/history/history.store.js';
 import { LISTED_BYTES } from '../../src/history/history.store.js';
@@ -16,6 +14,7 @@ import { PrismaTenantStore } from '../../src/tenancy/prisma-tenant.store.js';
 import type { TenantStore } from '../../src/tenancy/tenant.store.js';
 import { authorFor } from '../support/authors.js';
 import { DATABASES } from '../support/databases.js';
+import { declare, plan } from '../support/declared.js';
 import { MemoryWorld } from '../support/memory-world.js';
 
 interface Stores {
@@ -46,9 +45,7 @@ const KINDS: readonly { readonly name: string; readonly open: () => Promise<Stor
   })),
 ];
 
-const declare = (name: string, more: object = {}): Declaration => readDeclaration({ description: 'd', ...more }, name, { format: 'toolcrib', defaultToolset: 'default' });
 const agent = (agentId: string, input: object = {}) => ({ agentId, document: normaliseDocument(agentId, input), origin: 'native' as const, legacy: null });
-const plan = (...declarations: Declaration[]): SyncToSave => ({ declarations, missing: [], categories: null });
 const category = (key: string, label: string) => ({ key, label, whenToUse: 'w', sort: 0 });
 
 describe.each(KINDS)('history, $name', ({ open }) => {

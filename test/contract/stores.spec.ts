@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { normaliseDocument } from '../../src/core/agent-document.js';
-import type { Declaration } from '../../src/core/catalog.js';
-import { readDeclaration } from '../../src/core/declaration-reader.js';
 import { applyDelta } from '../../src/core/policy-view.js';
 import type { PolicyDelta } from '../../src/core/policy-view.js';
 import { DEFAULT_SETTINGS } from '../../src/core/settings.js';
@@ -20,6 +18,7 @@ import { PrismaTenantStore } from '../../src/tenancy/prisma-tenant.store.js';
 import type { TenantStore } from '../../src/tenancy/tenant.store.js';
 import { authorFor } from '../support/authors.js';
 import { DATABASES } from '../support/databases.js';
+import { declare, plan } from '../support/declared.js';
 import { MemoryWorld } from '../support/memory-world.js';
 
 interface Stores {
@@ -48,10 +47,8 @@ const KINDS: readonly { readonly name: string; readonly open: () => Promise<Stor
   })),
 ];
 
-const declare = (name: string, more: object = {}): Declaration => readDeclaration({ description: 'd', ...more }, name, { format: 'toolcrib', defaultToolset: 'default' });
 const document = normaliseDocument('m', { tools: { enabled: ['a', '__proto__'] }, toolOverrides: Object.fromEntries([['__proto__', { label: 'odd' }]]) });
 const agent = (agentId: string) => ({ agentId, document, origin: 'native' as const, legacy: null });
-const plan = (...declarations: Declaration[]) => ({ declarations, missing: [] as string[], categories: null });
 
 describe.each(KINDS)('the stores, $name', ({ open }) => {
   let stores: Stores;

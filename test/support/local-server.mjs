@@ -1,5 +1,5 @@
 // What the private servers of the tests have in common: a free port, a way to wait for them, and signals to all of their processes.
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import { spawnSync } from 'node:child_process';
@@ -70,4 +70,30 @@ export async function gone(pid) {
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error(`the process ${pid} does not end`);
+}
+
+/** A private server as a process that tests may kill, hang and bring back. `launch` starts it and returns its child. */
+export async function serverProcess({ name, port, folder, launch }) {
+  let pid = null;
+  const start = async () => {
+    ({ pid } = launch());
+    await accepting(port, name);
+  };
+  const kill = async () => {
+    if (pid === null) return;
+    signalAll(pid, 'SIGKILL');
+    await gone(pid);
+    pid = null;
+  };
+  await start();
+  return {
+    kill,
+    restart: () => kill().then(start),
+    pause: () => signalAll(pid, 'SIGSTOP'),
+    resume: () => signalAll(pid, 'SIGCONT'),
+    stop: async () => {
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }

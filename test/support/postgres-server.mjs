@@ -1,9 +1,9 @@
 // A private PostgreSQL for one run, from the programs that the machine has.
 import { spawn, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { accepting, freePort, gone, signalAll } from './local-server.mjs';
+import { freePort, serverProcess } from './local-server.mjs';
 
 const DEBIAN_HOME = '/usr/lib/postgresql';
 
@@ -34,27 +34,6 @@ export async function startPostgres(home) {
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
   const port = await freePort();
   const args = ['-D', data, '-h', '127.0.0.1', '-p', String(port), '-k', folder, ...SETTINGS.flatMap((setting) => ['-c', setting])];
-  let pid = null;
-  const start = async () => {
-    ({ pid } = spawn(path.join(home, 'postgres'), args, { stdio: 'ignore', ...user }));
-    await accepting(port, 'PostgreSQL');
-  };
-  const kill = async () => {
-    if (pid === null) return;
-    signalAll(pid, 'SIGKILL');
-    await gone(pid);
-    pid = null;
-  };
-  await start();
-  return {
-    url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
-    kill,
-    restart: () => kill().then(start),
-    pause: () => signalAll(pid, 'SIGSTOP'),
-    resume: () => signalAll(pid, 'SIGCONT'),
-    stop: async () => {
-      await kill();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  const server = await serverProcess({ name: 'PostgreSQL', port, folder, launch: () => spawn(path.join(home, 'postgres'), args, { stdio: 'ignore', ...user }) });
+  return { url: `postgresql://postgres@127.0.0.1:${port}/postgres`, ...server };
 }

@@ -1,11 +1,11 @@
 // A private Redis for one run, from the program that the machine has. It keeps nothing on disk.
 import { randomBytes } from 'node:crypto';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { accepting, folderOf, freePort, gone, signalAll } from './local-server.mjs';
+import { folderOf, freePort, serverProcess } from './local-server.mjs';
 
 /** The folder of `redis-server`, or null where it is not installed. */
 export const redisHome = () => folderOf('redis-server');
@@ -42,24 +42,11 @@ const SWAPPED = `${TEXT_KEYS}
 export async function startRedis(home) {
   const folder = mkdtempSync(path.join(tmpdir(), 'toolcrib-redis-'));
   const port = await freePort();
-  let pid = null;
-  const start = async () => {
-    ({ pid } = spawn(path.join(home, 'redis-server'), ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', folder], { stdio: 'ignore' }));
-    await accepting(port, 'Redis');
-  };
-  const kill = async () => {
-    if (pid === null) return;
-    signalAll(pid, 'SIGKILL');
-    await gone(pid);
-    pid = null;
-  };
-  await start();
+  const args = ['--bind', '127.0.0.1', '--port', String(port), '--save', '', '--appendonly', 'no', '--dir', folder];
+  const server = await serverProcess({ name: 'Redis', port, folder, launch: () => spawn(path.join(home, 'redis-server'), args, { stdio: 'ignore' }) });
   return {
     url: `redis://127.0.0.1:${port}`,
-    kill,
-    restart: () => kill().then(start),
-    pause: () => signalAll(pid, 'SIGSTOP'),
-    resume: () => signalAll(pid, 'SIGCONT'),
+    ...server,
     keys: async () => stringsIn(await commands(port, ['KEYS', '*'])).map(String),
     flush: async () => void (await commands(port, ['FLUSHALL'])),
     fillWithRubbish: async () => {
@@ -69,9 +56,5 @@ export async function startRedis(home) {
     },
     makeLists: async () => void (await commands(port, ['EVAL', AS_LISTS, '0'])),
     swapValues: async () => void (await commands(port, ['EVAL', SWAPPED, '0'])),
-    stop: async () => {
-      await kill();
-      rmSync(folder, { recursive: true, force: true });
-    },
   };
 }
