@@ -3,6 +3,7 @@ import { normaliseDocument } from '../dist/core/agent-document.js';
 import { readDeclaration } from '../dist/core/declaration-reader.js';
 import { applyDelta } from '../dist/core/policy-view.js';
 import { DEFAULT_SETTINGS } from '../dist/core/settings.js';
+import { withSharedParts } from '../dist/policy/shared-parts.js';
 import { viewSize } from '../dist/policy/view-size.js';
 import { example } from './support.mjs';
 
@@ -21,7 +22,7 @@ function viewOf({ tools, format }, tenant) {
   });
   const enabled = taken.slice(0, 20).map(({ name }) => name);
   const agents = Array.from({ length: AGENTS }, (_, i) => stored({ agentId: `a${i}`, document: normaliseDocument(`a${i}`, { tools: { enabled } }), origin: 'native', legacy: null, revision: 1, updatedAt: '' }));
-  return applyDelta(null, { incarnation: 'i', revision: 1, settings: DEFAULT_SETTINGS, settingsRevision: 0, complete: true, tools: taken, categories: [], agents });
+  return applyDelta(null, withSharedParts({ incarnation: 'i', revision: 1, settings: DEFAULT_SETTINGS, settingsRevision: 0, complete: true, tools: taken, categories: [], agents }));
 }
 
 function heap() {

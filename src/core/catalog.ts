@@ -156,7 +156,16 @@ export function catalogTool(record: ToolRecord): CatalogTool {
   return { name: record.name, record, effective, locked: isLocked(effective), profile: profileOf(effective, effective.extra.workerRoutingStrategy) };
 }
 
-export const profileOf = ({ runtime }: Declaration, workerRoutingStrategy: RoutingStrategy): RuntimeProfile => ({ ...runtime, workerRoutingStrategy });
+const profiles = new WeakMap<RuntimeNeeds, Map<RoutingStrategy, RuntimeProfile>>();
+
+/** Needs that are one object have one profile for each strategy. */
+export function profileOf({ runtime }: Declaration, workerRoutingStrategy: RoutingStrategy): RuntimeProfile {
+  const known = profiles.get(runtime)?.get(workerRoutingStrategy);
+  if (known !== undefined) return known;
+  const profile = { ...runtime, workerRoutingStrategy };
+  profiles.set(runtime, (profiles.get(runtime) ?? new Map<RoutingStrategy, RuntimeProfile>()).set(workerRoutingStrategy, profile));
+  return profile;
+}
 
 export const isInternal = (tool: CatalogTool): boolean => tool.effective.visibility === 'internal';
 

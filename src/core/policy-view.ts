@@ -56,19 +56,34 @@ export interface PolicyDelta {
   readonly agents: readonly AgentRecord[];
 }
 
+/** Lists that are one object have one set: most are empty, and the same in many agents. */
+const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
+const NOTHING: ReadonlySet<string> = new Set();
+const NO_OVERRIDES: ReadonlyMap<string, ToolOverride> = new Map();
+
+function setOf(list: readonly string[]): ReadonlySet<string> {
+  if (list.length === 0) return NOTHING;
+  const known = sets.get(list);
+  if (known !== undefined) return known;
+  const set = new Set(list);
+  sets.set(list, set);
+  return set;
+}
+
 export function policyAgent(record: AgentRecord): PolicyAgent {
   const { tools, availableTools, toolOverrides, subagentConfig, skills } = record.document;
+  const overrides = Object.entries(toolOverrides);
   return {
     agentId: record.agentId,
     record,
     inheritsCore: tools.inheritCoreTools,
-    enabled: new Set(tools.enabled),
-    disabled: new Set(tools.disabled),
-    availableTools: availableTools && new Set(availableTools),
-    overrides: new Map(Object.entries(toolOverrides)),
+    enabled: setOf(tools.enabled),
+    disabled: setOf(tools.disabled),
+    availableTools: availableTools && setOf(availableTools),
+    overrides: overrides.length === 0 ? NO_OVERRIDES : new Map(overrides),
     subagentsOn: subagentConfig.enabled,
-    subagentTools: subagentConfig.allowedToolNames && new Set(subagentConfig.allowedToolNames),
-    skillEntries: new Set(skills.map(({ entry }) => entry)),
+    subagentTools: subagentConfig.allowedToolNames && setOf(subagentConfig.allowedToolNames),
+    skillEntries: setOf(skills.map(({ entry }) => entry)),
   };
 }
 

@@ -15,7 +15,8 @@ import { OutcomeMemo } from './outcome-memo.js';
 /** The answer to one decide request as it is sent. */
 export interface Answer {
   readonly status: 200 | 304;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
   /** Null where the caller has it. */
   readonly body: Buffer | null;
   readonly outcome: 'ok' | 'empty' | 'not_modified';
@@ -85,11 +86,10 @@ export class Answers {
 }
 
 /** Bytes as they are, without a second look at them by the framework. */
-const whole = ({ body, etag, revision, outcome }: WrittenAnswer): Answer => ({
-  status: 200,
-  headers: { 'content-type': 'application/json; charset=utf-8', 'content-length': String(body.length), 'x-toolcrib-revision': revision, ...(etag === null ? {} : { etag }) },
-  body,
-  outcome,
-});
+function whole({ body, etag, revision, outcome }: WrittenAnswer): Answer {
+  const headers = ['content-type', 'application/json; charset=utf-8', 'content-length', String(body.length), 'x-toolcrib-revision', revision];
+  if (etag !== null) headers.push('etag', etag);
+  return { status: 200, headers, body, outcome };
+}
 
-const notModified = ({ etag, revision }: Pick<MemoisedAnswer, 'etag' | 'revision'>): Answer => ({ status: 304, headers: { 'x-toolcrib-revision': revision, etag }, body: null, outcome: 'not_modified' });
+const notModified = ({ etag, revision }: Pick<MemoisedAnswer, 'etag' | 'revision'>): Answer => ({ status: 304, headers: ['x-toolcrib-revision', revision, 'etag', etag], body: null, outcome: 'not_modified' });

@@ -51,7 +51,8 @@ export class DecisionController {
       const asked = { language, text: request.rawJson ?? '', ifNoneMatch: request.headers['if-none-match'] };
       const shared = await this.cold.find(tenant, input, language);
       const answer = shared === null ? this.answers.of(tenant, await this.decisions.decide(tenant, input, language), asked, input.conversationId) : this.answers.shared(tenant, shared, asked);
-      void reply.code(answer.status).headers(answer.headers).send(answer.body ?? undefined);
+      for (let i = 0; i + 1 < answer.headers.length; i += 2) reply.header(answer.headers[i] ?? '', answer.headers[i + 1]);
+      void reply.code(answer.status).send(answer.body ?? undefined);
       return answer;
     }).then(() => undefined);
   }

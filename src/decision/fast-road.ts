@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { ConversationStates } from '../conversations/conversation-states.js';
 import type { Limits } from '../platform/config/config.js';
-import type { AheadAnswer, AheadRequest } from '../platform/http/ahead.js';
+import type { AheadRequest, Answered } from '../platform/http/ahead.js';
 import { answerAhead } from '../platform/http/ahead.js';
 import { bytesAsText, readJson } from '../platform/http/json-body.js';
 import type { NoteAnswered } from '../platform/http/request-context.js';
@@ -37,13 +37,13 @@ export function openFastRoad(fastify: FastifyInstance, parts: FastRoadParts): vo
   const { guard, limits, metrics, note } = parts;
   answerAhead(fastify, { path: '/v1/decide', maxBytes: limits.bodyBytes, note, answer });
 
-  function answer(request: AheadRequest): AheadAnswer | null {
+  function answer(request: AheadRequest): Answered | null {
     const start = performance.now();
     const caller = guard.admitsFromMemory(DECIDE_ACCESS, request);
     const found = caller && answerFor(caller.tenant, request, parts);
     if (!found) return null;
     metrics.decideSeconds.of(caller.tenant, found.outcome).observe((performance.now() - start) / 1000);
-    return { ...found, caller };
+    return { answer: found, caller };
   }
 }
 

@@ -6,7 +6,7 @@ import type { ArgumentFault } from '../core/engines.js';
 import { isObject } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
 import { pointer } from '../core/text.js';
-import { TookTooLong, bounded } from './bounded.js';
+import { TookTooLong, bounded, stopwatch } from './bounded.js';
 import { plainSchema } from './plain-schema.js';
 import type { SchemaCost } from './schema-cost.js';
 import { costOf, workOf } from './schema-cost.js';
@@ -94,11 +94,11 @@ function compileOnce(schema: JsonObject): Compiled | 'too long' {
 }
 
 function compile(schema: JsonObject): Compiled | 'too long' {
-  const start = performance.now();
+  const watch = stopwatch();
   try {
     const cost = costOf(schema);
     const fits = cost.width > WIDE ? null : build(schema, false, COMPILE_LIMIT_MS);
-    const spent = performance.now() - start;
+    const spent = watch();
     if (fits !== null) return { cost, fits, thorough: spent > COMPILE_TWICE_MS ? null : undefined };
     // What stops at the first fault is code nested as deep as the schema is wide, which may be too deep; this is flat, and makes a fault of each step.
     const thorough = build(schema, true, Math.max(1, COMPILE_LIMIT_MS - spent));

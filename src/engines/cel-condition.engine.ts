@@ -4,7 +4,9 @@ import { LRUCache } from 'lru-cache';
 import type { ConditionFacts } from '../core/engines.js';
 import { isObject } from '../core/json.js';
 import type { JsonObject } from '../core/json.js';
-import { TookTooLong, bounded } from './bounded.js';
+import { TookTooLong, bounded, stopwatch } from './bounded.js';
+import type { Input } from './condition-inputs.js';
+import { inputOf, nameOf } from './condition-inputs.js';
 
 const env = celEnv();
 /** For one expression, and for all expressions of one request, those compiled that had not been yet; then the rest is false. */
@@ -30,6 +32,10 @@ interface Compiled {
   /** Loops over what the caller sends, or makes a pattern of it: watched when it runs. */
   readonly isDear: boolean;
   readonly parts: number;
+  /** All that it can see of the facts. */
+  readonly inputs: readonly Input[];
+  /** Of what was compiled in this process. */
+  readonly number: number;
 }
 
 interface Place {
@@ -89,7 +95,14 @@ function isDear(expr: Expr): boolean {
   return partsOf(expr, VARIABLES).some(([part]) => part !== undefined && isDear(part));
 }
 
+function inputsIn(expr: Expr): Input[] {
+  const input = inputOf(expr);
+  return input === null ? partsOf(expr, VARIABLES).flatMap(([part]) => (part === undefined ? [] : inputsIn(part))) : [input];
+}
+
 const countParts = (expr: Expr): number => partsOf(expr, VARIABLES).reduce((sum, [part]) => sum + (part === undefined ? 0 : countParts(part)), 1);
+
+let numbered = 0;
 
 const TOO_LONG = 'takes too long to compile (position 1)';
 
@@ -105,7 +118,8 @@ function compileAtLeisure(expression: string): Compiled | string {
   const parsed = parse(expression);
   const fault = firstFault(parsed.expr, VARIABLES);
   if (fault !== null) return `${fault.problem} (position ${(parsed.sourceInfo?.positions[fault.id] ?? 0) + 1})`;
-  return { run: plan(env, parsed), isDear: isDear(parsed.expr), parts: countParts(parsed.expr) };
+  numbered += 1;
+  return { run: plan(env, parsed), isDear: isDear(parsed.expr), parts: countParts(parsed.expr), inputs: inputsIn(parsed.expr), number: numbered };
 }
 
 /** The parser says `<input>:LINE:COLUMN: what it found`; an expression nested too deep overflows its stack. */
@@ -132,8 +146,9 @@ export function checkCondition(expression: string): string | null {
 
 /** What is known of one request's facts: a catalog repeats its conditions, and a failing one is dear. */
 interface Evaluation {
-  readonly bindings: Bindings;
-  readonly isLarge: boolean;
+  readonly facts: ConditionFacts;
+  /** The facts for the library; null until an expression has to be evaluated. */
+  bound: Bound | null;
   /** Milliseconds that expressions may still take. */
   budget: number;
   /** Whether anything is false for want of time. */
@@ -141,7 +156,15 @@ interface Evaluation {
   readonly results: Map<string, boolean>;
 }
 
+interface Bound {
+  readonly bindings: Bindings;
+  readonly isLarge: boolean;
+}
+
 const evaluations = new WeakMap<ConditionFacts, Evaluation>();
+
+/** What came of expressions, by their number and the name of what they saw: turns differ mostly in what no condition looks at. */
+const outcomes = new LRUCache<string, boolean>({ max: 20_000 });
 
 /** Objects as maps: members called `constructor` or `$typeName` are ordinary ones. */
 function toCel(value: unknown): CelInput {
@@ -155,16 +178,22 @@ function mapOf(value: JsonObject): CelMap {
   return Object.assign(map, { has: (key: Parameters<CelMap['has']>[0]) => map.get(key) !== undefined });
 }
 
-/** One set of bindings for all expressions of a request: `depth` is an int, what is absent stays unset. */
 function evaluationOf(facts: ConditionFacts): Evaluation {
   const known = evaluations.get(facts);
   if (known !== undefined) return known;
-  const { attributes, model, scene, depth } = facts;
-  const bindings: Bindings = { attributes: toCel(attributes), model: toCel(model), depth: BigInt(depth), ...(scene === undefined ? {} : { scene }) };
-  const isLarge = charactersIn(facts) > LARGE_FACTS;
-  const fresh = { bindings, isLarge, budget: BUDGET_MS, isCutShort: false, results: new Map<string, boolean>() };
+  const fresh: Evaluation = { facts, bound: null, budget: BUDGET_MS, isCutShort: false, results: new Map<string, boolean>() };
   evaluations.set(facts, fresh);
   return fresh;
+}
+
+/** One set of bindings for all expressions of a request: `depth` is an int, what is absent stays unset. */
+function boundIn(evaluation: Evaluation): Bound {
+  const { attributes, model, scene, depth } = evaluation.facts;
+  evaluation.bound ??= {
+    bindings: { attributes: toCel(attributes), model: toCel(model), depth: BigInt(depth), ...(scene === undefined ? {} : { scene }) },
+    isLarge: charactersIn(evaluation.facts) > LARGE_FACTS,
+  };
+  return evaluation.bound;
 }
 
 /** Counted no further than it takes to know. */
@@ -196,17 +225,32 @@ function evaluate(expression: string, evaluation: Evaluation): boolean {
     const condition = compiled.get(expression) ?? charged(evaluation, () => compileNow(expression));
     if (condition === TOO_LONG) throw new TookTooLong(TOO_LONG);
     if (typeof condition === 'string') return false;
-    const value = withoutTraces(() => run(condition, evaluation));
-    return !isCelError(value) && value === true;
+    const name = nameOf(condition.inputs, evaluation.facts);
+    return name === null ? isTrue(condition, evaluation) : isTrueOf(`${condition.number}\n${name}`, condition, evaluation);
   } catch (error) {
     evaluation.isCutShort ||= error instanceof TookTooLong;
     return false;
   }
 }
 
+function isTrueOf(name: string, condition: Compiled, evaluation: Evaluation): boolean {
+  const known = outcomes.get(name);
+  if (known !== undefined) return known;
+  const fresh = isTrue(condition, evaluation);
+  outcomes.set(name, fresh);
+  return fresh;
+}
+
+/** Throws `TookTooLong`, so that what was cut short is kept nowhere. */
+function isTrue(condition: Compiled, evaluation: Evaluation): boolean {
+  const value = withoutTraces(() => run(condition, evaluation));
+  return !isCelError(value) && value === true;
+}
+
 function run({ run: evaluateIn, isDear: isDearItself, parts }: Compiled, evaluation: Evaluation): unknown {
-  const work = (): unknown => evaluateIn(evaluation.bindings);
-  if (isDearItself || evaluation.isLarge) return charged(evaluation, () => bounded(Math.ceil(Math.min(TIME_LIMIT_MS, evaluation.budget)), work));
+  const { bindings, isLarge } = boundIn(evaluation);
+  const work = (): unknown => evaluateIn(bindings);
+  if (isDearItself || isLarge) return charged(evaluation, () => bounded(Math.ceil(Math.min(TIME_LIMIT_MS, evaluation.budget)), work));
   evaluation.budget -= parts * PART_MS;
   if (evaluation.budget < 0) throw new TookTooLong('the budget is spent');
   return work();
@@ -214,11 +258,11 @@ function run({ run: evaluateIn, isDear: isDearItself, parts }: Compiled, evaluat
 
 function charged<T>(evaluation: Evaluation, work: () => T): T {
   if (evaluation.budget <= 0) throw new TookTooLong('the budget is spent');
-  const start = performance.now();
+  const spent = stopwatch();
   try {
     return work();
   } finally {
-    evaluation.budget -= performance.now() - start;
+    evaluation.budget -= spent();
   }
 }
 

@@ -11,7 +11,7 @@ export interface ToolRow {
   readonly available: boolean;
   readonly declaration: string;
   readonly governance: string;
-  readonly revision: bigint;
+  readonly revision: bigint | number;
 }
 
 export interface AgentRow {
@@ -19,7 +19,7 @@ export interface AgentRow {
   readonly document: string;
   readonly origin: string;
   readonly legacy: string | null;
-  readonly revision: bigint;
+  readonly revision: bigint | number;
   readonly updatedAt: Date;
 }
 

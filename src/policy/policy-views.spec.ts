@@ -147,7 +147,7 @@ describe('INVARIANT (freshness)', () => {
 
   it('no more is kept than may be: a large tenant puts another one out', async () => {
     const loader = new HeldLoader();
-    loader.records = 6;
+    loader.records = 30;
     const views = new PolicyViews(loader, new Metrics(), 30_000, () => 1_000, 10_000);
     const other = 'u' as TenantId;
     await views.get(TENANT);
@@ -275,7 +275,7 @@ describe('INVARIANT (freshness)', () => {
 describe('metrics of views', () => {
   it('tell hits and misses, the time to read, and the revision of what is kept and of nothing else', async () => {
     const loader = new HeldLoader();
-    loader.records = 6;
+    loader.records = 30;
     const metrics = new Metrics();
     const views = new PolicyViews(loader, metrics, 30_000, () => 1_000, 10_000);
     expect([views.hot(TENANT), (await views.get(TENANT)).view.revision, views.hot(TENANT)?.revision]).toEqual([null, 1, 1]);

@@ -10,6 +10,7 @@ import type { MonotonicClock } from '../platform/readings/readings.js';
 import { Readings } from '../platform/readings/readings.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { PolicyLoader } from './policy.loader.js';
+import { withSharedParts } from './shared-parts.js';
 import { viewSize } from './view-size.js';
 
 /** A view is answered from without a look at the database for this long; while it is in use, looks for all views renew it. */
@@ -146,7 +147,7 @@ export class PolicyViews {
       const delta = await within(before === null ? FIRST_LOAD_TIMEOUT_MS : LOOK_TIMEOUT_MS, this.loader.load(tenant, before));
       this.metrics.policyLoads.inc({ outcome: outcomeOf(delta) });
       if (delta === 'unchanged') return before;
-      const view = delta && applyDelta(before, delta);
+      const view = delta && applyDelta(before, withSharedParts(delta));
       end();
       if (view !== null) this.metrics.viewRevision.set({ tenant }, view.revision);
       return view;

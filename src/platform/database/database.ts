@@ -14,11 +14,6 @@ const TIMEOUT_MS = 30_000;
 /** A server that hangs answers neither the work nor its end: the caller is told, and the transaction is left to its own end. */
 const GIVE_UP_MS = 35_000;
 
-export interface TransactionOptions {
-  /** Everything read is of one moment. */
-  readonly snapshot?: boolean;
-}
-
 /**
  * The one road to PostgreSQL, embedded or not. Each transaction acts as a role that row-level security binds, for one
  * tenant or for the platform; outside of a transaction nothing is readable.
@@ -45,11 +40,11 @@ export class Database {
   }
 
   /** Runs `work` in a transaction that sees this tenant's rows alone. */
-  inTenant<T>(tenant: TenantId, work: (tx: Transaction) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+  inTenant<T>(tenant: TenantId, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.transact(async (tx) => {
       await tx.$executeRaw`SELECT set_config('role', 'toolcrib_service', true), set_config('toolcrib.tenant_id', ${tenant}, true)`;
       return work(tx);
-    }, options);
+    });
   }
 
   /** Runs `work` in a transaction that sees the list of tenants and nothing of theirs. */
@@ -57,13 +52,14 @@ export class Database {
     return this.transact(async (tx) => {
       await tx.$executeRaw`SELECT set_config('role', 'toolcrib_platform', true)`;
       return work(tx);
-    }, {});
+    });
   }
 
-  private transact<T>(work: (tx: Transaction) => Promise<T>, { snapshot = false }: TransactionOptions): Promise<T> {
+  private transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     if (!this.ready) throw new AppError('DATABASE_UNAVAILABLE', 'the database is not there yet');
     if (this.isAway) throw new AppError('DATABASE_UNAVAILABLE', 'the database can not be reached: try again shortly');
-    const isolationLevel = snapshot ? Prisma.TransactionIsolationLevel.RepeatableRead : Prisma.TransactionIsolationLevel.ReadCommitted;
+    // Said each time, for a server may have another default.
+    const isolationLevel = Prisma.TransactionIsolationLevel.ReadCommitted;
     return within(GIVE_UP_MS, this.prisma.$transaction(work, { maxWait: MAX_WAIT_MS, timeout: TIMEOUT_MS, isolationLevel }));
   }
 

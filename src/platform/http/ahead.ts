@@ -13,9 +13,15 @@ export interface AheadRequest {
 
 export interface AheadAnswer {
   readonly status: 200 | 304;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Names and values in turn, which is how Node writes them fastest. */
+  readonly headers: readonly string[];
   /** Null for none. */
   readonly body: Buffer | null;
+}
+
+/** An answer, and to whom. */
+export interface Answered {
+  readonly answer: AheadAnswer;
   readonly caller: LoggedCaller;
 }
 
@@ -24,7 +30,7 @@ export interface AheadRoute {
   readonly maxBytes: number;
   readonly note: NoteAnswered;
   /** Null sends the request on to the framework, as if nobody had looked at it: it must have no effect then. */
-  readonly answer: (request: AheadRequest) => AheadAnswer | null;
+  readonly answer: (request: AheadRequest) => Answered | null;
 }
 
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/iu;
@@ -50,11 +56,17 @@ export function answerAhead(fastify: FastifyInstance, route: AheadRoute): void {
       return;
     }
     const startedAt = performance.now();
-    request.once('data', (body: Buffer) => {
-      const answer = body.length === length && !isClosing ? route.answer({ headers: request.headers, connection: request.socket, body }) : null;
-      if (answer !== null) send(request, response, answer, startedAt, route);
-      else giveBack(request, body, () => framework(request, response));
-    });
+    // Taken off by hand where it must be: `once` costs more than all that is done here.
+    const take = (body: Buffer): void => {
+      const answered = body.length === length && !isClosing ? route.answer({ headers: request.headers, connection: request.socket, body }) : null;
+      if (answered !== null) {
+        send(request, response, answered, startedAt, route);
+        return;
+      }
+      request.removeListener('data', take);
+      giveBack(request, body, () => framework(request, response));
+    };
+    request.on('data', take);
   });
 }
 
@@ -72,9 +84,9 @@ function giveBack(request: IncomingMessage, body: Buffer, read: () => void): voi
   read();
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { status, headers, body, caller }: AheadAnswer, startedAt: number, { path, note }: AheadRoute): void {
+function send(request: IncomingMessage, response: ServerResponse, { answer: { status, headers, body }, caller }: Answered, startedAt: number, { path, note }: AheadRoute): void {
   const requestId = requestIdOf(request);
-  response.writeHead(status, { 'x-request-id': requestId, ...headers });
+  response.writeHead(status, ['x-request-id', requestId, ...headers]);
   response.end(body ?? undefined);
   note({ requestId, method: 'POST', route: path, status, startedAt, caller });
 }
