@@ -3,6 +3,7 @@ import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { createApp } from './create-app.js';
 import { serveDocument } from './openapi.js';
 import { Invalidation } from './invalidation/invalidation.js';
+import { RevisionLoader } from './invalidation/revision.loader.js';
 import type { Config } from './platform/config/config.js';
 import { Database, connectionPool } from './platform/database/database.js';
 import type { EmbeddedDatabase } from './platform/database/embedded.js';
@@ -13,6 +14,9 @@ import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { SharedRedis } from './platform/redis/redis.js';
 import { Sweeper } from './platform/retention/sweeper.js';
+import type { TenantId } from './platform/tenant-id.js';
+import { PolicyLoader } from './policy/policy.loader.js';
+import { KeyStore } from './tenancy/key.store.js';
 
 export interface RunningService {
   /** For instance `http://127.0.0.1:3000`. */
@@ -53,7 +57,7 @@ export async function startService(config: Config, platformKey: string, logger: 
   const app = await createApp({ config, platformKey, database, looks, logger, metrics, ...(redis && { redis, build: await fingerprint() }) });
   serveDocument(app);
   const stopping = new AbortController();
-  const prepared = prepare(database, config, logger, stopping.signal);
+  const prepared = prepare(database, () => firstQueries(app), config, logger, stopping.signal);
   if (config.databaseUrl === null) await prepared;
   await app.listen(config.port, config.host);
   const sweeper = app.get(Sweeper);
@@ -92,12 +96,19 @@ async function closeGently(app: NestFastifyApplication): Promise<void> {
   clearTimeout(cut);
 }
 
+const NOBODY = 'nobody' as TenantId;
+
+/** All that the first decision for a tenant asks. */
+const firstQueries = (app: NestFastifyApplication): Promise<unknown> =>
+  Promise.all([app.get(KeyStore).find(NOBODY, 'none'), app.get(PolicyLoader).load(NOBODY, null), app.get(RevisionLoader).points([NOBODY])]);
+
 /** Applies the migrations, as often as it takes until the database is there. */
-async function prepare(database: Database, { migrate: migrating }: Config, logger: Logger, stop: AbortSignal): Promise<void> {
+async function prepare(database: Database, warmUp: () => Promise<unknown>, { migrate: migrating }: Config, logger: Logger, stop: AbortSignal): Promise<void> {
   for (let wait = FIRST_RETRY_MS; !stop.aborted; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
     try {
       const applied = migrating ? await migrate(database.pool) : await database.ping().then(() => []);
       if (applied.length > 0) logger.info({ applied }, 'migrations applied');
+      await database.warmUp(warmUp);
       database.markReady();
       return;
     } catch (error) {

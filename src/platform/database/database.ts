@@ -21,6 +21,7 @@ const GIVE_UP_MS = 35_000;
 export class Database {
   private readonly prisma: PrismaClient;
   private ready = false;
+  private warming = false;
   /** While it is, nobody is sent there to wait: whoever finds out that it is back says so. */
   isAway = false;
 
@@ -32,6 +33,13 @@ export class Database {
 
   get isReady(): boolean {
     return this.ready;
+  }
+
+  /** What a process asks for the first time takes long: it is asked here before anyone waits for it. Whether it fails does not matter. */
+  async warmUp(queries: () => Promise<unknown>): Promise<void> {
+    this.warming = true;
+    await queries().catch(() => undefined);
+    this.warming = false;
   }
 
   /** Called once the tables are there. */
@@ -56,7 +64,7 @@ export class Database {
   }
 
   private transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    if (!this.ready) throw new AppError('DATABASE_UNAVAILABLE', 'the database is not there yet');
+    if (!this.ready && !this.warming) throw new AppError('DATABASE_UNAVAILABLE', 'the database is not there yet');
     if (this.isAway) throw new AppError('DATABASE_UNAVAILABLE', 'the database can not be reached: try again shortly');
     // Said each time, for a server may have another default.
     const isolationLevel = Prisma.TransactionIsolationLevel.ReadCommitted;
