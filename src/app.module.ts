@@ -81,6 +81,9 @@ import { KeysController } from './tenancy/keys.controller.js';
 import { KeysService } from './tenancy/keys.service.js';
 import { PrismaKeyStore } from './tenancy/prisma-key.store.js';
 import { PrismaTenantStore } from './tenancy/prisma-tenant.store.js';
+import { NoRateStore } from './tenancy/rate.store.js';
+import { RateLimits, WINDOW_S } from './tenancy/rate-limits.js';
+import { RedisRateStore } from './tenancy/redis-rate.store.js';
 import { SettingsImpactController } from './tenancy/settings-impact.controller.js';
 import { SettingsImpactService } from './tenancy/settings-impact.service.js';
 import { SettingsController } from './tenancy/settings.controller.js';
@@ -143,7 +146,8 @@ export class AppModule {
         },
         { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
         TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, ExplainService, Impacts, ToolImpactService, SettingsImpactService, SearchService, Reverter, HistoryService,
-        { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore] },
+        { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore, RateLimits] },
+        { provide: RateLimits, useValue: new RateLimits(config.rates, redis === undefined ? new NoRateStore() : new RedisRateStore(redis, WINDOW_S), metrics) },
         { provide: APP_GUARD, useExisting: AccessGuard },
         { provide: AnswerMemo, useValue: new AnswerMemo(limits.answerBytes) },
         OutcomeMemo, Answers, ColdAnswers, SharedAnswering,

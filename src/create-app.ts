@@ -13,13 +13,16 @@ import { SearchService } from './decision/search.service.js';
 import { GovernanceStore } from './governance/governance.store.js';
 import { Problems } from './platform/errors/problems.js';
 import { acceptJson } from './platform/http/json-body.js';
+import { boundConcurrency, shedWhenLate } from './platform/http/overload.js';
 import { noteAnswered, observeRequests } from './platform/http/request-context.js';
 import { httpServer, refuseNul } from './platform/http/server.js';
 import { NestLogger } from './platform/observability/logger.js';
 import { PolicyViews } from './policy/policy-views.js';
 import { AccessGuard } from './tenancy/access.guard.js';
+import { tellRates } from './tenancy/access-rates.js';
 import { Authenticator } from './tenancy/authenticator.js';
 import { refuseLargeBodiesOfStrangers } from './tenancy/large-bodies.js';
+import { RateLimits } from './tenancy/rate-limits.js';
 
 /** The whole service, not listening yet. */
 export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
@@ -33,8 +36,11 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   acceptJson(fastify, config.limits);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(parts, problems), adapter, { logger: new NestLogger(logger), bodyParser: false, abortOnError: false });
   refuseLargeBodiesOfStrangers(fastify, app.get(Authenticator), config.limits.bodyBytes);
+  tellRates(fastify);
+  boundConcurrency(fastify, config.limits.concurrency, metrics);
   openFastRoad(fastify, {
     guard: app.get(AccessGuard),
+    rates: app.get(RateLimits),
     views: app.get(PolicyViews),
     conversations: app.get(ConversationStates),
     answers: app.get(Answers),
@@ -44,6 +50,7 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
     metrics,
     note,
   });
+  shedWhenLate(fastify, config.limits, metrics);
   const searches = app.get(SearchService);
   const changes = app.get(ChangeFeed);
   const cold = app.get(ColdAnswers);

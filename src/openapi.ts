@@ -11,9 +11,9 @@ Authorise with a key: a tenant's own, or the platform key together with \`X-Tena
 A story to click through: make a tenant and a key, sync a catalog, save an agent, decide, look at its editor view, switch a tool off, decide again.`;
 
 /** What any operation under \`/v1\` may answer. */
-const ALWAYS: readonly ErrorCode[] = ['BAD_REQUEST', 'UNAUTHENTICATED', 'FORBIDDEN', 'INTERNAL', 'DATABASE_UNAVAILABLE'];
+const ALWAYS: readonly ErrorCode[] = ['BAD_REQUEST', 'UNAUTHENTICATED', 'FORBIDDEN', 'INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE'];
 /** What those of a tenant may answer besides. */
-const OF_TENANT: readonly ErrorCode[] = ['TENANT_REQUIRED', 'TENANT_NOT_FOUND'];
+const OF_TENANT: readonly ErrorCode[] = ['TENANT_REQUIRED', 'TENANT_NOT_FOUND', 'TOO_MANY_REQUESTS'];
 const WITH_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'INVALID_REQUEST', 'LIMIT_EXCEEDED'];
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 

@@ -8,6 +8,8 @@ import { tenantId } from '../platform/tenant-id.js';
 import type { AccessRule } from './access.js';
 import type { Authenticator, PresentedKey, Principal, TenantPrincipal } from './authenticator.js';
 import { presentedAs } from './authenticator.js';
+import type { RateLimits } from './rate-limits.js';
+import { tooManyRequests } from './rate-limits.js';
 import type { TenantStore } from './tenant.store.js';
 
 const BEARER = /^Bearer +(\S+) *$/iu;
@@ -22,7 +24,7 @@ export function presentedKey({ headers }: Pick<FastifyRequest, 'headers'>): stri
 export const unauthenticated = (): AppError => new AppError('UNAUTHENTICATED', 'send a key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
 
 /** What of a request says who asks, and takes up who it is. */
-type Admitted = Pick<FastifyRequest, 'headers' | 'principal' | 'caller' | 'tenant'>;
+type Admitted = Pick<FastifyRequest, 'headers' | 'principal' | 'caller' | 'tenant' | 'standing'>;
 
 /** Who asks before there is a request of the framework. */
 export interface Knock {
@@ -45,6 +47,7 @@ export class AccessGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly authenticator: Authenticator,
     private readonly tenants: TenantStore,
+    private readonly rates: RateLimits,
   ) {}
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
@@ -90,6 +93,8 @@ export class AccessGuard implements CanActivate {
     request.principal = principal;
     if (principal.kind === 'platform') return rule === 'platform' || this.actOn(request);
     request.caller = { tenant: principal.tenant, keyId: principal.keyId };
+    request.standing = this.rates.take(principal.tenant, principal.keyId);
+    if (request.standing?.isOver === true) throw tooManyRequests(request.standing);
     admitTenant(rule, request, principal);
     request.tenant = principal.tenant;
     return true;

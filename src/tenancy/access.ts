@@ -6,6 +6,7 @@ import { PLATFORM_ACTOR, author } from '../platform/author.js';
 import { ACCESS_RULE } from '../platform/http/public.decorator.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { Principal } from './authenticator.js';
+import type { Standing } from './rate-limits.js';
 import type { Scope } from './scope.js';
 
 /** What a route asks of its caller: one of some scopes, any key of a tenant, or the platform key. */
@@ -18,6 +19,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     principal?: Principal;
     tenant?: TenantId;
+    /** With the limits of its key and tenant. */
+    standing?: Standing | null;
   }
 }
 

@@ -12,7 +12,7 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   // Composition: these alone name adapters.
   { from: /^(?:main|service|create-app|openapi|write-openapi|app\.module|invalidation\/invalidation\.module)\.ts$/u, may: [/./u], packages: [/^@nestjs\//u, /^node:/u, /^fastify$/u] },
   // Adapters.
-  { from: /\/redis-[\w-]+(?:\.store)?\.ts$/u, may: [/^core\//u, /^platform\//u, /^invalidation\/announcements/u, /\.store\.ts$/u], packages: [/^ioredis$/u, /^node:/u] },
+  { from: /\/redis-[\w-]+(?:\.store)?\.ts$/u, may: [/^core\//u, /^platform\//u, /^invalidation\/announcements/u, /\.store\.ts$/u], packages: [/^ioredis$/u, /^rate-limiter-flexible$/u, /^node:/u] },
   { from: /^invalidation\/postgres-/u, may: [/^platform\//u, /^invalidation\/announcements/u], packages: [] },
   { from: /\/prisma-[\w-]+\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/scope/u, /^governance\/record-mapper/u, /\.(?:store|loader)\.ts$/u], packages: [] },
   // Ports. The one of governance notes every write by itself, so that no adapter can leave it out.
@@ -27,7 +27,7 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   // What replicas tell one another; what they keep is handed to it.
   { from: /^invalidation\//u, may: [/^core\/policy-view/u, /^invalidation\//u, /^platform\/(?:announcement|errors|observability|readings|tenant-id)/u], packages: [/^node:timers/u] },
   { from: /^governance\//u, may: [/^core\//u, /^governance\//u, /^platform\/author/u], packages: [] },
-  { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^engines\/engines\.ts$/u, /^platform\/(?:errors|observability|config|readings|tenant-id)/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^node:timers/u] },
+  { from: /^policy\//u, may: [/^core\//u, /^policy\//u, /^engines\/engines\.ts$/u, /^platform\/(?:errors|observability|config|readings|tenant-id)/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:timers/u] },
   { from: /\.(?:controller|dto)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/access/u, /^policy\/request\.schema/u], packages: [/^@nestjs\//u, /^class-validator$/u, /^fastify$/u] },
   // The edge of two features: what stands before the framework's own layers.
   { from: /^(?:tenancy\/(?:access|large-bodies)|decision\/(?:fast-road|shared-answering))/u, may: [/^platform\//u, /^policy\/policy-views/u, /^conversations\/conversation-states/u, /^tenancy\/access/u], packages: [/^@nestjs\/(?:common|core)$/u, /^fastify$/u] },

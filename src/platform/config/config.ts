@@ -16,12 +16,19 @@ export interface Config {
   readonly migrate: boolean;
   readonly logLevel: LogLevel;
   readonly limits: Limits;
+  readonly rates: Rates;
+}
+
+/** Requests a minute, of all replicas together where they share a Redis; 0 for as many as one likes. */
+export interface Rates {
+  readonly perKey: number;
+  readonly perTenant: number;
 }
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Beyond each a clear 413 or 422; 503 beyond that of a replica's streams. */
+/** Beyond each a clear 413 or 422; 503 beyond what one replica takes at once. */
 export interface Limits {
   readonly tools: number;
   readonly agents: number;
@@ -38,6 +45,10 @@ export interface Limits {
   readonly answerBytes: number;
   /** Open at once in this process. */
   readonly streams: number;
+  /** Under way at once in this process, streams aside. */
+  readonly concurrency: number;
+  /** Milliseconds that requests may have waited before some are refused. */
+  readonly queueMs: number;
 }
 
 /** The environment's name of each limit, with its default. */
@@ -56,11 +67,13 @@ const LIMITS: Readonly<Record<keyof Limits, readonly [name: string, fallback: nu
   viewBytes: ['TOOLCRIB_MAX_VIEW_BYTES', 192 * 1024 * 1024],
   answerBytes: ['TOOLCRIB_MAX_ANSWER_BYTES', 32 * 1024 * 1024],
   streams: ['TOOLCRIB_MAX_STREAMS', 5_000],
+  concurrency: ['TOOLCRIB_MAX_CONCURRENCY', 1_000],
+  queueMs: ['TOOLCRIB_MAX_QUEUE_MS', 200],
 };
 
 export const DEFAULT_LIMITS = Object.fromEntries(Object.entries(LIMITS).map(([limit, [, fallback]]) => [limit, fallback])) as unknown as Limits;
 
-const OTHER_NAMES = ['TOOLCRIB_DATA_DIR', 'TOOLCRIB_PLATFORM_KEY', 'TOOLCRIB_MAX_STALENESS_MS', 'TOOLCRIB_MIGRATE'];
+const OTHER_NAMES = ['TOOLCRIB_DATA_DIR', 'TOOLCRIB_PLATFORM_KEY', 'TOOLCRIB_MAX_STALENESS_MS', 'TOOLCRIB_MIGRATE', 'TOOLCRIB_RATE_PER_KEY', 'TOOLCRIB_RATE_PER_TENANT'];
 const KNOWN = new Set([...OTHER_NAMES, ...Object.values(LIMITS).map(([name]) => name)]);
 
 /** All that is wrong with the environment, a line each. A line names the key and never its value. */
@@ -100,6 +113,7 @@ export function parseConfig(environment: Environment): Config {
     migrate: oneOf('TOOLCRIB_MIGRATE', ['on', 'off'], 'on') === 'on',
     logLevel: oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     limits: Object.fromEntries(Object.entries(LIMITS).map(([limit, [name, fallback]]) => [limit, integer(name, fallback, 1, 2 ** 31)])) as unknown as Limits,
+    rates: { perKey: integer('TOOLCRIB_RATE_PER_KEY', 0, 0, 2 ** 31), perTenant: integer('TOOLCRIB_RATE_PER_TENANT', 0, 0, 2 ** 31) },
   };
   mistakes.push(...crossFaults(config), ...unknownNames(environment));
   if (mistakes.length > 0) throw new ConfigError(mistakes);

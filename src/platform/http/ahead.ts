@@ -1,6 +1,8 @@
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
+import { AppError } from '../errors/app-error.js';
+import { refuseInFront, standInFront } from './front.js';
 import type { LoggedCaller, NoteAnswered } from './request-context.js';
 import { requestIdOf } from './request-context.js';
 
@@ -19,9 +21,11 @@ export interface AheadAnswer {
   readonly body: Buffer | null;
 }
 
-/** An answer, and to whom. */
+/** An answer, or why there is none, and to whom. */
 export interface Answered {
-  readonly answer: AheadAnswer;
+  readonly answer: AheadAnswer | AppError;
+  /** Beside those of the answer: names and values in turn. */
+  readonly headers: readonly string[];
   readonly caller: LoggedCaller;
 }
 
@@ -37,22 +41,19 @@ const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/iu;
 
 /**
  * Answers a POST of JSON ahead of the framework where it can be answered at once and well. Whatever is out of the ordinary
- * (another type, a large body, one that comes in pieces, a server that is closing) is the framework's, and so is every refusal.
+ * (another type, a large body, one that comes in pieces, a server that is closing) is the framework's, and so is every refusal
+ * but one for asking too often.
  */
 export function answerAhead(fastify: FastifyInstance, route: AheadRoute): void {
-  const { server } = fastify;
-  const [framework] = server.listeners('request') as RequestListener[];
-  if (framework === undefined) throw new Error('there is no framework to stand ahead of');
   let isClosing = false;
   fastify.addHook('preClose', (done) => {
     isClosing = true;
     done();
   });
-  server.removeListener('request', framework);
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+  standInFront(fastify, (request, response, behind) => {
     const length = isClosing ? 0 : lengthOf(request, route);
     if (length === 0) {
-      framework(request, response);
+      behind();
       return;
     }
     const startedAt = performance.now();
@@ -64,7 +65,7 @@ export function answerAhead(fastify: FastifyInstance, route: AheadRoute): void {
         return;
       }
       request.removeListener('data', take);
-      giveBack(request, body, () => framework(request, response));
+      giveBack(request, body, behind);
     };
     request.on('data', take);
   });
@@ -84,9 +85,14 @@ function giveBack(request: IncomingMessage, body: Buffer, read: () => void): voi
   read();
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { answer: { status, headers, body }, caller }: Answered, startedAt: number, { path, note }: AheadRoute): void {
+function send(request: IncomingMessage, response: ServerResponse, { answer, headers, caller }: Answered, startedAt: number, { path, note }: AheadRoute): void {
   const requestId = requestIdOf(request);
-  response.writeHead(status, ['x-request-id', requestId, ...headers]);
-  response.end(body ?? undefined);
+  const status = answer instanceof AppError ? refuseInFront(response, answer, requestId, headers) : write(response, answer, requestId, headers);
   note({ requestId, method: 'POST', route: path, status, startedAt, caller });
+}
+
+function write(response: ServerResponse, { status, headers, body }: AheadAnswer, requestId: string, more: readonly string[]): number {
+  response.writeHead(status, ['x-request-id', requestId, ...more, ...headers]);
+  response.end(body ?? undefined);
+  return status;
 }

@@ -28,6 +28,20 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly shedRequests = new Tallies({
+    name: 'toolcrib_shed_requests_total',
+    help: 'requests refused because there was too much to do, by what there was too much of (concurrency, lateness)',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  });
+
+  readonly limitedRequests = new Tallies({
+    name: 'toolcrib_limited_requests_total',
+    help: 'requests refused because a key or its tenant had asked too often, by tenant and by whose limit it was (key, tenant)',
+    labelNames: ['tenant', 'of'],
+    registers: [this.registry],
+  });
+
   readonly policyLoads = new Counter({
     name: 'toolcrib_policy_loads_total',
     help: 'readings of a tenant from the database, by outcome (unchanged, delta, complete, missing, failed)',
