@@ -31,6 +31,11 @@ describe('the chart', () => {
     expect(parseConfig(Object.fromEntries(shown))).toEqual(parseConfig({}));
   });
 
+  it('tells of each value in its README', async () => {
+    const [, , table = ''] = /\n## Values\n(.*?)\n\| value(.*?)\n\n/su.exec(await readFile(`${CHART}/README.md`, 'utf8')) ?? [];
+    expect(Object.keys(parse(values)).filter((name) => !table.includes(`\`${name}\``))).toEqual([]);
+  });
+
   it('gives a pod the time in which the service ends, and the pause before', async () => {
     const [, shutdown = ''] = /const SHUTDOWN_MS = ([\d_]+);/u.exec(await readFile('src/main.ts', 'utf8')) ?? [];
     expect(template).toContain(`terminationGracePeriodSeconds: {{ add .Values.preStopSeconds ${Number(shutdown.replaceAll('_', '')) / 1_000} 5 }}`);
