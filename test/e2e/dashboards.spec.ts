@@ -59,6 +59,8 @@ describeWithServers('the dashboard and the alerts', () => {
   let fleet: Fleet;
   let exposed: Exposed;
 
+  const isUp = async ({ url }: Replica): Promise<unknown> => /^toolcrib_database_up (\d)$/mu.exec((await ask(url, null, 'GET', '/metrics')).body)?.[1];
+
   /** Something of everything: hits, misses, news of another replica, a watcher that leaves, and a database that goes away. */
   const live = async (here: Replica, there: Replica): Promise<void> => {
     const tenant = await FleetTenant.create(here, 'acme');
@@ -73,10 +75,13 @@ describeWithServers('the dashboard and the alerts', () => {
     await tenant.switch(here, 'a', false);
     await until(() => watcher.events.length > 0, 'the switch is told');
     watcher.close();
+    expect(await isUp(there)).toBe('1');
     servers.postgres.pause();
     const isStale = async (): Promise<boolean> => (await tenant.decide(there)).body.freshness === 'stale';
     const isRefused = async (): Promise<boolean> => (await tenant.send(there, 'PUT', '/v1/agents/n', {})).status === 503;
     expect([await becomes(isStale, 20_000), await becomes(isRefused, 20_000)]).toEqual([true, true]);
+    // Nobody has asked for readiness meanwhile: the scrape itself looks.
+    expect(await isUp(there)).toBe('0');
     servers.postgres.resume();
   };
 

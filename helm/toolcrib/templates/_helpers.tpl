@@ -70,7 +70,7 @@ app.kubernetes.io/component: migrations
 {{/* Of every pod: what it may write, and more. */}}
 {{- define "toolcrib.volumes" -}}
 - name: tmp
-  emptyDir: {}
+  emptyDir: {sizeLimit: 64Mi}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
