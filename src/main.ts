@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError, parseConfig } from './platform/config/config.js';
-import type { Config } from './platform/config/config.js';
+import type { Config, Purpose } from './platform/config/config.js';
 import { platformKeyOf } from './platform/config/platform-key.js';
 import { migrate } from './platform/database/migrate.js';
 import { createLogger } from './platform/observability/logger.js';
@@ -10,9 +10,9 @@ import { openDatabase, startService } from './service.js';
 const EXIT_CONFIG = 78;
 const SHUTDOWN_MS = 10_000;
 
-function readConfig(): Config {
+function readConfig(purpose: Purpose): Config {
   try {
-    return parseConfig(process.env);
+    return parseConfig(process.env, purpose);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     for (const mistake of error.mistakes) process.stderr.write(`toolcrib: ${mistake}\n`);
@@ -43,8 +43,8 @@ async function serve(config: Config): Promise<void> {
   process.once('SIGINT', (signal) => void shutDown(signal));
 }
 
-const config = readConfig();
 const [command = 'serve'] = process.argv.slice(2);
+const config = readConfig(command === 'migrate' ? 'migrate' : 'serve');
 try {
   if (command === 'migrate') await runMigrations(config);
   else if (command === 'serve') await serve(config);

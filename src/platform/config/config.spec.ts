@@ -1,9 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { ConfigError, DEFAULT_LIMITS, parseConfig } from './config.js';
+import type { Purpose } from './config.js';
 
-const mistakes = (environment: Record<string, string>): readonly string[] => {
+const mistakes = (environment: Record<string, string>, purpose?: Purpose): readonly string[] => {
   try {
-    parseConfig(environment);
+    parseConfig(environment, purpose);
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.mistakes;
@@ -23,9 +24,11 @@ describe('the configuration', () => {
     expect(parseConfig({ PORT: '', DATABASE_URL: ' ', TOOLCRIB_PLATFORM_KEY: '' })).toEqual(parseConfig({}));
   });
 
-  it('needs a platform key beside a database', () => {
+  it('needs a platform key beside a database, but not to migrate it', () => {
     expect(mistakes({ DATABASE_URL: 'postgresql://u:p@h/d' })).toEqual(['TOOLCRIB_PLATFORM_KEY is required with DATABASE_URL']);
     expect(mistakes({ DATABASE_URL: 'postgres://u:p@h/d', TOOLCRIB_PLATFORM_KEY: 'k'.repeat(32) })).toEqual([]);
+    expect(mistakes({ DATABASE_URL: 'postgresql://u:p@h/d' }, 'migrate')).toEqual([]);
+    expect(mistakes({ DATABASE_URL: 'postgresql://u:p@h/d', TOOLCRIB_PLATFORM_KEY: 'short' }, 'migrate')).toEqual(['TOOLCRIB_PLATFORM_KEY must have at least 32 characters']);
   });
 
   it('tells every mistake at once and never a value', () => {

@@ -85,8 +85,11 @@ export class ConfigError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** What the process is started for. Who migrates serves nobody: it needs no platform key, and is best not given one. */
+export type Purpose = 'serve' | 'migrate';
+
 /** Throws {@link ConfigError} with every mistake at once. An empty value counts as unset. */
-export function parseConfig(environment: Environment): Config {
+export function parseConfig(environment: Environment, purpose: Purpose = 'serve'): Config {
   const mistakes: string[] = [];
   const read = (name: string): string | null => environment[name]?.trim() || null;
   const integer = (name: string, fallback: number, min: number, max: number): number => {
@@ -115,16 +118,16 @@ export function parseConfig(environment: Environment): Config {
     limits: Object.fromEntries(Object.entries(LIMITS).map(([limit, [name, fallback]]) => [limit, integer(name, fallback, 1, 2 ** 31)])) as unknown as Limits,
     rates: { perKey: integer('TOOLCRIB_RATE_PER_KEY', 0, 0, 2 ** 31), perTenant: integer('TOOLCRIB_RATE_PER_TENANT', 0, 0, 2 ** 31) },
   };
-  mistakes.push(...crossFaults(config), ...unknownNames(environment));
+  mistakes.push(...crossFaults(config, purpose), ...unknownNames(environment));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config;
 }
 
-function crossFaults({ databaseUrl, redisUrl, platformKey }: Config): string[] {
+function crossFaults({ databaseUrl, redisUrl, platformKey }: Config, purpose: Purpose): string[] {
   const faults: string[] = [];
   if (databaseUrl !== null && !/^postgres(?:ql)?:\/\//u.test(databaseUrl)) faults.push('DATABASE_URL must begin with postgres:// or postgresql://');
   if (redisUrl !== null && !/^rediss?:\/\//u.test(redisUrl)) faults.push('REDIS_URL must begin with redis:// or rediss://');
-  if (databaseUrl !== null && platformKey === null) faults.push('TOOLCRIB_PLATFORM_KEY is required with DATABASE_URL');
+  if (databaseUrl !== null && platformKey === null && purpose === 'serve') faults.push('TOOLCRIB_PLATFORM_KEY is required with DATABASE_URL');
   if (platformKey !== null && platformKey.length < 32) faults.push('TOOLCRIB_PLATFORM_KEY must have at least 32 characters');
   return faults;
 }

@@ -51,7 +51,9 @@ export class HealthController {
   @ApiOperation({ summary: 'Metrics for Prometheus', description: 'Needs no key.' })
   @ApiProduces('text/plain')
   @ApiOkResponse({ description: 'the text exposition format', schema: { type: 'string', example: '# HELP toolcrib_database_up …' } })
-  scrape(): Promise<string> {
+  async scrape(): Promise<string> {
+    // A look of its own: who scrapes is told of the database also where nobody asks for readiness.
+    await this.readiness.check().catch(() => undefined);
     return this.metrics.registry.metrics();
   }
 }

@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { Durations, Tallies } from './tallies.js';
 
@@ -117,5 +118,12 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
+    new Gauge({ name: 'toolcrib_memory_limit_bytes', help: 'what the process may take at the most: the limit of its container, else the memory of the machine', registers: [this.registry] }).set(memoryLimit());
   }
+}
+
+/** Without a limit Node tells 0, or a number beyond any machine. */
+function memoryLimit(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
