@@ -48,6 +48,8 @@ type Reason = 'concurrency' | 'lateness';
 /** No more than so many requests are under way at once; one that is answered at once is never under way. */
 export function boundConcurrency(fastify: FastifyInstance, most: number, metrics: Metrics): void {
   let underWay = 0;
+  // Told from the start, so that an alert sees the first one.
+  metrics.shedRequests.of('concurrency');
   standInFront(fastify, (request, response, behind) => {
     if (EXEMPT.test(request.url ?? '')) {
       behind();
@@ -68,6 +70,7 @@ export function boundConcurrency(fastify: FastifyInstance, most: number, metrics
 /** Under more load than there is time for, some are refused fast, so that the others are answered in time. */
 export function shedWhenLate(fastify: FastifyInstance, { queueMs }: Limits, metrics: Metrics): void {
   const lateness = new Lateness(queueMs);
+  metrics.shedRequests.of('lateness');
   standInFront(fastify, (request, response, behind) => {
     if (lateness.isTooLate() && !EXEMPT.test(request.url ?? '')) refuse(request, response, 'lateness', metrics);
     else behind();
