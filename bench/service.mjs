@@ -33,6 +33,9 @@ export async function startProcess(more = {}) {
   return { pid: child.pid, base, send, end };
 }
 
+// Many processes are ended with this one.
+process.setMaxListeners(0);
+
 let tenants = 0;
 
 /** A new tenant of a process, with a key that may do everything. */
