@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, SpawnOptionsWithoutStdio } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,12 +16,19 @@ export interface ServiceProcess {
 export const newDataDir = (): Promise<string> => mkdtemp(path.join(tmpdir(), 'toolcrib-data-'));
 
 /** The built service as a process of its own. */
-export function spawnService(environment: Record<string, string>, args: readonly string[] = []): ServiceProcess {
-  const child = spawn(process.execPath, ['dist/main.js', ...args], { env: { PATH: process.env['PATH'], PORT: '0', ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+export const spawnService = (environment: Record<string, string>, args: readonly string[] = []): ServiceProcess =>
+  spawnProcess([process.execPath, 'dist/main.js', ...args], { env: { PATH: process.env['PATH'], PORT: '0', ...environment } });
+
+/** Any command as a process of its own. */
+export function spawnProcess([program = '', ...args]: readonly string[], options: SpawnOptionsWithoutStdio): ServiceProcess {
+  const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
   child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-  const ended = new Promise<number | string | null>((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
+  const ended = new Promise<number | string | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(code ?? signal));
+  });
   return { child, output: () => printed, ended };
 }
 
