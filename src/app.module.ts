@@ -45,6 +45,7 @@ import { invalidationProviders } from './invalidation/invalidation.module.js';
 import { RevisionLoader } from './invalidation/revision.loader.js';
 import type { Config } from './platform/config/config.js';
 import { LIMITS } from './platform/config/limits.token.js';
+import type { OidcConfig } from './platform/config/oidc.js';
 import { Database } from './platform/database/database.js';
 import type { DatabaseLooks } from './platform/database/looks.js';
 import { Problems } from './platform/errors/problems.js';
@@ -76,9 +77,12 @@ import { ToolRanker } from './search/tool-ranker.js';
 import { AccessWatch, WATCH_DEFAULTS } from './tenancy/access-watch.js';
 import { AccessGuard } from './tenancy/access.guard.js';
 import { Authenticator } from './tenancy/authenticator.js';
+import { Issuer } from './tenancy/issuer.js';
 import { KeyStore } from './tenancy/key.store.js';
 import { KeysController } from './tenancy/keys.controller.js';
 import { KeysService } from './tenancy/keys.service.js';
+import { KnownTenants } from './tenancy/known-tenants.js';
+import { People } from './tenancy/people.js';
 import { PrismaKeyStore } from './tenancy/prisma-key.store.js';
 import { PrismaTenantStore } from './tenancy/prisma-tenant.store.js';
 import { NoRateStore } from './tenancy/rate.store.js';
@@ -88,6 +92,7 @@ import { SettingsImpactController } from './tenancy/settings-impact.controller.j
 import { SettingsImpactService } from './tenancy/settings-impact.service.js';
 import { SettingsController } from './tenancy/settings.controller.js';
 import { SettingsService } from './tenancy/settings.service.js';
+import { SigningKeys } from './tenancy/signing-keys.js';
 import { TenantStore } from './tenancy/tenant.store.js';
 import { TenantsController } from './tenancy/tenants.controller.js';
 import { TenantsService } from './tenancy/tenants.service.js';
@@ -130,7 +135,7 @@ export class AppModule {
         { provide: HistoryStore, useValue: new PrismaHistoryStore(database) },
         { provide: ChangeFeed, useFactory: (revisions: RevisionLoader) => new ChangeFeed(new PrismaChangeStore(database), revisions, metrics, { ...FEED_DEFAULTS, maxStalenessMs }), inject: [RevisionLoader] },
         { provide: ChangeStreams, useFactory: (feed: ChangeFeed) => new ChangeStreams(feed, metrics, { ...STREAM_DEFAULTS, most: limits.streams }), inject: [ChangeFeed] },
-        { provide: AccessWatch, useFactory: (keys: KeyStore) => new AccessWatch(keys, { ...WATCH_DEFAULTS, maxStalenessMs }), inject: [KeyStore] },
+        { provide: AccessWatch, useFactory: (keys: KeyStore, people: People | null) => new AccessWatch(keys, { ...WATCH_DEFAULTS, maxStalenessMs }, people), inject: [KeyStore, People] },
         { provide: TenantStore, useValue: new PrismaTenantStore(database) },
         { provide: KeyStore, useValue: new PrismaKeyStore(database) },
         { provide: PolicyLoader, useFactory: (engines: Engines) => compilingConditions(new PrismaPolicyLoader(database), engines), inject: [Engines] },
@@ -144,7 +149,9 @@ export class AppModule {
           ], logger),
           inject: [TenantStore, ConversationStore, HistoryStore],
         },
-        { provide: Authenticator, useFactory: (keys: KeyStore) => new Authenticator(keys, platformKey, maxStalenessMs), inject: [KeyStore] },
+        { provide: KnownTenants, useFactory: (tenants: TenantStore) => new KnownTenants(tenants, maxStalenessMs), inject: [TenantStore] },
+        { provide: People, useFactory: (tenants: KnownTenants) => peopleOf(config.oidc, tenants, metrics, logger), inject: [KnownTenants] },
+        { provide: Authenticator, useFactory: (keys: KeyStore, people: People | null) => new Authenticator(keys, platformKey, maxStalenessMs, undefined, people), inject: [KeyStore, People] },
         TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, ExplainService, Impacts, ToolImpactService, SettingsImpactService, SearchService, Reverter, HistoryService,
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore, RateLimits] },
         { provide: RateLimits, useValue: new RateLimits(config.rates, redis === undefined ? new NoRateStore() : new RedisRateStore(redis, WINDOW_S), metrics) },
@@ -159,6 +166,10 @@ export class AppModule {
     };
   }
 }
+
+/** Null where nobody vouches for people. */
+const peopleOf = (oidc: OidcConfig | null, tenants: KnownTenants, metrics: Metrics, logger: Logger): People | null =>
+  oidc && new People(oidc, new SigningKeys(new Issuer(oidc), { maxAgeMs: oidc.keysMaxAgeS * 1_000, metrics, logger }), tenants, metrics, logger);
 
 /** A write is seen by the next decision of this process. */
 function announcing(store: GovernanceStore, views: PolicyViews, conversations: ConversationStates): GovernanceStore {

@@ -7,7 +7,7 @@ import { byStatus, problemResponse } from './platform/http/api-problems.dto.js';
 
 const DESCRIPTION = `The one place that decides which tools an AI agent may see and call.
 
-Authorise with a key: a tenant's own, or the platform key together with \`X-Tenant-Id\`. Errors are \`application/problem+json\` (RFC 9457).
+Authorise with a key: a tenant's own, or the platform key together with \`X-Tenant-Id\`. People may bring a token of the issuer that the service is configured for. Errors are \`application/problem+json\` (RFC 9457).
 A story to click through: make a tenant and a key, sync a catalog, save an agent, decide, look at its editor view, switch a tool off, decide again.`;
 
 /** What any operation under \`/v1\` may answer. */
@@ -29,6 +29,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'One key is enough: a tenant’s own (`POST /v1/keys` shows it once), or the platform key.' }, 'key')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key in another header; leave it empty when the first is filled.' }, 'keyHeader')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-Tenant-Id', description: 'For the platform key alone: the tenant that it acts on.' }, 'tenant')
+    .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'A person’s access token, where the service is configured for its issuer (OpenID Connect): it says which tenant and which scopes, and opens the same as a key with these.' }, 'person')
     .addTag('tenants', 'for the platform key alone')
     .addTag('keys', 'a tenant’s keys')
     .addTag('settings', 'a tenant’s settings')
@@ -57,7 +58,7 @@ export function serveDocument(app: INestApplication): void {
 }
 
 function describeAccess(operation: Json, platformOnly: boolean): void {
-  operation['security'] = platformOnly ? [{ key: [] }, { keyHeader: [] }] : [{ key: [] }, { keyHeader: [] }, { key: [], tenant: [] }];
+  operation['security'] = platformOnly ? [{ key: [] }, { keyHeader: [] }] : [{ key: [] }, { keyHeader: [] }, { key: [], tenant: [] }, { person: [] }];
   const responses = operation['responses'] as Json;
   const own = new Map(Object.entries(responses).map(([status, response]) => [status, codesIn(response)]));
   const common = [...ALWAYS, ...(platformOnly ? [] : OF_TENANT), ...(operation['requestBody'] === undefined ? [] : WITH_BODY)];

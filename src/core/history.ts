@@ -11,10 +11,27 @@ export const ACTIONS = ['sync', 'create', 'update', 'delete', 'revert'] as const
 export type Entity = (typeof ENTITIES)[number];
 export type Action = (typeof ACTIONS)[number];
 
-/** Whose key it was; the name is the one that the key had then. */
+/** Whose key it was, or which person's token; the name is the one of then. */
 export interface Actor {
+  /** Of a person: {@link personId}. */
   readonly keyId: string;
   readonly name: string;
+}
+
+export const ACTOR_TYPES = ['key', 'platform', 'person'] as const;
+export type ActorType = (typeof ACTOR_TYPES)[number];
+
+/** The platform key has no id of its own; a tenant's keys have ids of 16 letters, digits, `-` and `_`, so none is called this. */
+export const PLATFORM_ID = 'platform';
+
+const PERSON = 'person:';
+
+/** A person stands where a key does, by the `sub` of the issuer. No key has a colon in its id. */
+export const personId = (subject: string): string => PERSON + subject;
+
+export function actorType({ keyId }: Pick<Actor, 'keyId'>): ActorType {
+  if (keyId.startsWith(PERSON)) return 'person';
+  return keyId === PLATFORM_ID ? 'platform' : 'key';
 }
 
 /** An agent as history keeps it. */

@@ -2,7 +2,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestj
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Change, EntryHead } from '../core/history.js';
-import { summaryOf } from '../core/history.js';
+import { actorType, summaryOf } from '../core/history.js';
 import { redacted } from '../core/redact.js';
 import type { Author } from '../platform/author.js';
 import { AppError } from '../platform/errors/app-error.js';
@@ -18,7 +18,7 @@ import { HistoryService } from './history.service.js';
 export function entryView({ revision, at, actor, requestId, entity, id, action, reverts }: EntryHead, change: Change | null): object {
   const shown = change && redacted(change);
   return {
-    revision, at, actor, requestId, entity, id, action, reverts,
+    revision, at, actor: { type: actorType(actor), ...actor }, requestId, entity, id, action, reverts,
     before: shown?.before ?? null,
     after: shown?.after ?? null,
     plan: shown?.entity === 'sync' ? summaryOf(shown) : null,

@@ -1,6 +1,6 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ACTIONS, ENTITIES } from '../core/history.js';
-import type { Action, Entity } from '../core/history.js';
+import { ACTIONS, ACTOR_TYPES, ENTITIES } from '../core/history.js';
+import type { Action, ActorType, Entity } from '../core/history.js';
 import { Flag, OneOf, Optional, Text, Time } from '../platform/http/field-rules.js';
 import { PageQueryDto } from '../platform/http/page.dto.js';
 
@@ -15,7 +15,7 @@ export class HistoryQueryDto extends PageQueryDto {
   @Text()
   id?: string;
 
-  @ApiPropertyOptional({ description: 'the id of the key that did it; `platform` for the platform key', example: 'Yk3vGx0aR2mQpL8s' })
+  @ApiPropertyOptional({ description: 'the id of the key that did it; `platform` for the platform key, `person:` and the `sub` for a person', example: 'Yk3vGx0aR2mQpL8s' })
   @Optional()
   @Text()
   actor?: string;
@@ -32,10 +32,13 @@ export class HistoryQueryDto extends PageQueryDto {
 }
 
 export class ActorDto {
-  @ApiProperty({ description: 'the id of the key; `platform` for the platform key', example: 'Yk3vGx0aR2mQpL8s' })
+  @ApiProperty({ description: 'a tenant’s key, the platform key, or a person who brought a token of the issuer', enum: ACTOR_TYPES, example: 'key' })
+  type!: ActorType;
+
+  @ApiProperty({ description: 'the id of the key; `platform` for the platform key; of a person `person:` and the `sub` of the token', example: 'Yk3vGx0aR2mQpL8s' })
   keyId!: string;
 
-  @ApiProperty({ description: 'the name that the key had then', example: 'ops console' })
+  @ApiProperty({ description: 'the name that the key had then; of a person, what the token says of the name', example: 'ops console' })
   name!: string;
 }
 
@@ -65,7 +68,7 @@ export class HistoryEntryDto {
   @ApiProperty({ description: 'when', format: 'date-time', example: '2026-11-30T09:15:00.000Z' })
   at!: string;
 
-  @ApiProperty({ description: 'with which key', type: ActorDto })
+  @ApiProperty({ description: 'with which key, or who', type: ActorDto })
   actor!: ActorDto;
 
   @ApiProperty({ description: 'in which request', example: 'b1946ac9-2f1c-4c7e-9f0e-8c1d5f2a7a10' })

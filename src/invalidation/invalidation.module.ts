@@ -10,12 +10,13 @@ import type { Metrics } from '../platform/observability/metrics.js';
 import type { SharedRedis } from '../platform/redis/redis.js';
 import { PolicyViews } from '../policy/policy-views.js';
 import { Authenticator } from '../tenancy/authenticator.js';
+import { KnownTenants } from '../tenancy/known-tenants.js';
 import { Invalidation } from './invalidation.js';
 import { PostgresAnnouncements } from './postgres-announcements.js';
 import { PrismaRevisionLoader } from './prisma-revision.loader.js';
 import { RedisAnnouncements } from './redis-announcements.js';
 import { RevisionLoader } from './revision.loader.js';
-import { RevisionWatch } from './revision-watch.js';
+import { RevisionWatch, together } from './revision-watch.js';
 
 export interface InvalidationParts {
   readonly config: Config;
@@ -36,13 +37,13 @@ export function invalidationProviders({ config: { databaseUrl }, database, looks
     { provide: RevisionLoader, useValue: new PrismaRevisionLoader(database, looks) },
     {
       provide: Invalidation,
-      useFactory: (loader: RevisionLoader, views: PolicyViews, keys: Authenticator, store: GovernanceStore, changes: ChangeFeed) => {
+      useFactory: (loader: RevisionLoader, views: PolicyViews, keys: Authenticator, tenants: KnownTenants, store: GovernanceStore, changes: ChangeFeed) => {
         store.onCommit(({ tenant, revision, touched }) => {
           for (const { kind, ids } of touched) announcer.tell(announcementOf(tenant, kind, revision, ids));
         });
         // The embedded database is never away: a look may only have to wait there, as everybody does, for the one connection.
         const gate = databaseUrl === null ? { isAway: false } : database;
-        const watch = new RevisionWatch(loader, views, keys, gate, logger);
+        const watch = new RevisionWatch(loader, together(views, tenants), keys, gate, logger);
         return new Invalidation(roads, watch, {
           revision: (tenant, revision) => {
             changes.note(tenant);
@@ -56,7 +57,7 @@ export function invalidationProviders({ config: { databaseUrl }, database, looks
           keysRevoked: (tenant, keyIds) => keys.forget(tenant, keyIds),
         }, metrics, logger);
       },
-      inject: [RevisionLoader, PolicyViews, Authenticator, GovernanceStore, ChangeFeed],
+      inject: [RevisionLoader, PolicyViews, Authenticator, KnownTenants, GovernanceStore, ChangeFeed],
     },
   ];
 }

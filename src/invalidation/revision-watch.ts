@@ -24,6 +24,13 @@ export interface Confirmable<Name, Found> {
   noteFailure(asked: readonly Name[]): void;
 }
 
+/** Several that keep something under the same names, asked and told as one. */
+export const together = <Name, Found>(...all: readonly Confirmable<Name, Found>[]): Confirmable<Name, Found> => ({
+  inUse: () => [...new Set(all.flatMap((one) => one.inUse()))],
+  confirm: (...seen) => all.forEach((one) => one.confirm(...seen)),
+  noteFailure: (asked) => all.forEach((one) => one.noteFailure(asked)),
+});
+
 /** Whether others may be sent to the database. */
 export interface Gate {
   isAway: boolean;

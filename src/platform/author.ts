@@ -1,10 +1,11 @@
 import type { Actor } from '../core/history.js';
+import { PLATFORM_ID } from '../core/history.js';
 import type { TenantId } from './tenant-id.js';
 
 declare const authorBrand: unique symbol;
 
 /**
- * On whose behalf something is written: for which tenant, with which key, in which request. Every governance write takes one,
+ * On whose behalf something is written: for which tenant, with which key or as which person, in which request. Every governance write takes one,
  * so a write that history could not name does not compile.
  */
 export interface Author {
@@ -21,5 +22,4 @@ export const author = (tenant: TenantId, actor: Actor, requestId: string): Autho
 
 export const reverting = (by: Author, revision: number): Author => ({ ...by, reverts: revision });
 
-/** The platform key has no id of its own; a tenant's keys have ids of 16 characters, so none is called this. */
-export const PLATFORM_ACTOR: Actor = { keyId: 'platform', name: 'platform key' };
+export const PLATFORM_ACTOR: Actor = { keyId: PLATFORM_ID, name: 'platform key' };

@@ -2,10 +2,12 @@ import type { OnModuleDestroy } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { within } from '../platform/errors/within.js';
 import type { TenantId } from '../platform/tenant-id.js';
+import type { TenantPrincipal } from './authenticator.js';
 import type { KeyStore } from './key.store.js';
+import type { People } from './people.js';
 
 interface Watched {
-  readonly keyId: string;
+  readonly principal: TenantPrincipal;
   /** When the key was certain to be in force. */
   knownAt: number;
   /** Milliseconds since the epoch, by the wall clock, as far as it is known. */
@@ -25,7 +27,7 @@ const LOOK_TIMEOUT_MS = 2_000;
 /** Tenants looked at side by side, so that many of them leave the database to others too. */
 const LANES = 4;
 
-/** Whether the keys of answers that do not end are in force still. One timer for all; one statement for each tenant, however many keys. */
+/** Whether the keys and tokens of answers that do not end are in force still. One timer for all; one statement for each tenant, however many keys. */
 export class AccessWatch implements OnModuleDestroy {
   private readonly watched = new Map<TenantId, Set<Watched>>();
   private timer: NodeJS.Timeout | undefined;
@@ -34,13 +36,14 @@ export class AccessWatch implements OnModuleDestroy {
   constructor(
     private readonly keys: KeyStore,
     private readonly options: WatchOptions,
+    private readonly people: People | null = null,
   ) {}
 
-  /** Calls `end` once the key of the admitted request is revoked or expired, or nothing certain is known of it for too long. Answers how to stop. */
+  /** Calls `end` once the key or token of the admitted request is revoked or expired, or nothing certain is known of it for too long. Answers how to stop. */
   watch({ principal }: Pick<FastifyRequest, 'principal'>, end: Watched['end']): () => void {
-    if (principal?.kind !== 'tenant') return () => undefined;
-    const { tenant, keyId } = principal;
-    const entry: Watched = { keyId, knownAt: this.options.now(), expiresAt: Infinity, end };
+    if (principal === undefined || principal.kind === 'platform') return () => undefined;
+    const { tenant } = principal;
+    const entry: Watched = { principal, knownAt: this.options.now(), expiresAt: Infinity, end };
     const ofTenant = this.watched.get(tenant) ?? new Set();
     this.watched.set(tenant, ofTenant.add(entry));
     this.timer ??= this.schedule();
@@ -70,13 +73,27 @@ export class AccessWatch implements OnModuleDestroy {
 
   private async lookAt(tenant: TenantId, ofTenant: ReadonlySet<Watched>): Promise<void> {
     const entries = [...ofTenant];
+    const keys = entries.filter(({ principal: { kind } }) => kind === 'tenant');
+    await Promise.all([keys.length > 0 && this.lookAtKeys(tenant, keys), ...entries.filter(({ principal: { kind } }) => kind === 'person').map((entry) => this.lookAtPerson(entry))]);
+  }
+
+  /** Whether there is the tenant still, the stream itself finds out. A token whose issuer has other keys now may be as good as before: its holder comes back with it. */
+  private async lookAtPerson({ principal, end }: Watched): Promise<void> {
+    try {
+      if (!(await this.people?.isInForce(principal))) end('key');
+    } catch {
+      end('stale');
+    }
+  }
+
+  private async lookAtKeys(tenant: TenantId, entries: readonly Watched[]): Promise<void> {
     const lookedAt = this.options.now();
     try {
-      const records = await within(LOOK_TIMEOUT_MS, this.keys.findMany(tenant, [...new Set(entries.map(({ keyId }) => keyId))]));
+      const records = await within(LOOK_TIMEOUT_MS, this.keys.findMany(tenant, [...new Set(entries.map(({ principal: { keyId } }) => keyId))]));
       const expiries = new Map(records.map(({ keyId, expiresAt }) => [keyId, expiresAt?.getTime() ?? Infinity]));
       for (const entry of entries) {
         entry.knownAt = lookedAt;
-        entry.expiresAt = expiries.get(entry.keyId) ?? -Infinity;
+        entry.expiresAt = expiries.get(entry.principal.keyId) ?? -Infinity;
       }
     } catch {
       // What was known last stands for a while.

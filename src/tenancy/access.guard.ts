@@ -6,7 +6,7 @@ import { ACCESS_RULE } from '../platform/http/public.decorator.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { tenantId } from '../platform/tenant-id.js';
 import type { AccessRule } from './access.js';
-import type { Authenticator, PresentedKey, Principal, TenantPrincipal } from './authenticator.js';
+import type { Authenticator, Presented, Principal, TenantPrincipal } from './authenticator.js';
 import { presentedAs } from './authenticator.js';
 import type { RateLimits } from './rate-limits.js';
 import { tooManyRequests } from './rate-limits.js';
@@ -14,14 +14,14 @@ import type { TenantStore } from './tenant.store.js';
 
 const BEARER = /^Bearer +(\S+) *$/iu;
 
-/** The key of a request, from either header. */
+/** The key of a request, from either header, or its token. */
 export function presentedKey({ headers }: Pick<FastifyRequest, 'headers'>): string | null {
   if (headers.authorization !== undefined) return BEARER.exec(headers.authorization)?.[1] ?? null;
   const key = headers['x-api-key'];
   return typeof key === 'string' && key !== '' ? key : null;
 }
 
-export const unauthenticated = (): AppError => new AppError('UNAUTHENTICATED', 'send a key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
+export const unauthenticated = (): AppError => new AppError('UNAUTHENTICATED', 'send a key as `Authorization: Bearer KEY` or `X-API-Key: KEY`, or a token as `Authorization: Bearer TOKEN` where people have them');
 
 /** What of a request says who asks, and takes up who it is. */
 type Admitted = Pick<FastifyRequest, 'headers' | 'principal' | 'caller' | 'tenant' | 'standing'>;
@@ -35,13 +35,14 @@ export interface Knock {
 
 export interface Admission {
   readonly tenant: TenantId;
+  /** Of a person: `person:` and who it is. */
   readonly keyId: string;
 }
 
 /** Every route passes here; one that says nothing of its access is refused. */
 export class AccessGuard implements CanActivate {
   /** What each connection sent last: a client that stays sends the same key again, which need not be digested again. */
-  private readonly lastOn = new WeakMap<object, { readonly text: string; readonly key: PresentedKey | null }>();
+  private readonly lastOn = new WeakMap<object, { readonly text: string; readonly key: Presented | null }>();
 
   constructor(
     private readonly reflector: Reflector,
@@ -57,7 +58,7 @@ export class AccessGuard implements CanActivate {
     return this.admit(rule, context.switchToHttp().getRequest<FastifyRequest>());
   }
 
-  /** The tenant, if the caller is admitted by what is known of its key right now; null also means: ask the ordinary way. */
+  /** The tenant, if the caller is admitted by what is known of its key or token right now; null also means: ask the ordinary way. */
   admitsFromMemory(rule: AccessRule, { headers, connection }: Knock): Admission | null {
     const key = this.keyOn(connection, headers);
     const principal = key && this.authenticator.recognise(key);
@@ -71,7 +72,7 @@ export class AccessGuard implements CanActivate {
   }
 
   /** Compared with nothing but what the same connection sent before. */
-  private keyOn(connection: object, headers: FastifyRequest['headers']): PresentedKey | null {
+  private keyOn(connection: object, headers: FastifyRequest['headers']): Presented | null {
     const last = this.lastOn.get(connection);
     const text = headers.authorization ?? '';
     if (last !== undefined && text !== '' && last.text === text) return last.key;
@@ -112,15 +113,17 @@ export class AccessGuard implements CanActivate {
   }
 }
 
-/** Throws where a tenant's key does not open the route, or names another tenant. */
+/** Throws where a tenant's key, or a person's token, does not open the route, or names another tenant. */
 function admitTenant(rule: AccessRule, { headers }: Pick<FastifyRequest, 'headers'>, principal: TenantPrincipal): void {
   requireScope(rule, principal);
   const named = headers['x-tenant-id'];
   if (named !== undefined && named !== principal.tenant) throw tenantNotFound();
 }
 
-function requireScope(rule: AccessRule, { scopes }: TenantPrincipal): void {
-  if (rule === 'any-key') return;
+function requireScope(rule: AccessRule, { kind, scopes }: TenantPrincipal): void {
   if (rule === 'platform') throw new AppError('FORBIDDEN', 'only the platform key may do this');
-  if (!rule.anyOf.some((scope) => scopes.has(scope))) throw new AppError('FORBIDDEN', `the key needs the scope ${rule.anyOf.map((scope) => `\`${scope}\``).join(' or ')}`);
+  // A key has a scope; a token may grant none, and then it opens nothing.
+  if (scopes.size === 0) throw new AppError('FORBIDDEN', 'the token grants no scope here');
+  if (rule === 'any-key') return;
+  if (!rule.anyOf.some((scope) => scopes.has(scope))) throw new AppError('FORBIDDEN', `the ${kind === 'person' ? 'token' : 'key'} needs the scope ${rule.anyOf.map((scope) => `\`${scope}\``).join(' or ')}`);
 }

@@ -9,7 +9,7 @@ import type { Principal } from './authenticator.js';
 import type { Standing } from './rate-limits.js';
 import type { Scope } from './scope.js';
 
-/** What a route asks of its caller: one of some scopes, any key of a tenant, or the platform key. */
+/** What a route asks of its caller: one of some scopes, any scope of a tenant, or the platform key. */
 export type AccessRule = { readonly anyOf: readonly Scope[] } | 'any-key' | 'platform';
 
 /** A route without this is refused to everybody. */

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { AppError } from '../platform/errors/app-error.js';
+import { invalidCredential } from '../platform/errors/app-error.js';
 import { within } from '../platform/errors/within.js';
 import type { MonotonicClock } from '../platform/readings/readings.js';
 import { Readings } from '../platform/readings/readings.js';
@@ -7,17 +7,23 @@ import type { TenantId } from '../platform/tenant-id.js';
 import type { ApiKey } from './api-key.js';
 import { digestOf, parseKey } from './api-key.js';
 import type { KeyStore } from './key.store.js';
+import type { People } from './people.js';
 import type { Scope } from './scope.js';
 import { impliedScopes } from './scope.js';
+import type { PresentedToken } from './token.js';
+import { parseToken } from './token.js';
 
-/** Who asks: the platform, which may act on any tenant, or one of a tenant's keys. */
+/** Who asks: the platform, which may act on any tenant, or somebody of one tenant. */
 export type Principal = { readonly kind: 'platform' } | TenantPrincipal;
 
+/** One of a tenant's keys, or a person whom the issuer of tokens vouches for: the same scopes open the same routes. */
 export interface TenantPrincipal {
-  readonly kind: 'tenant';
+  readonly kind: 'tenant' | 'person';
   readonly tenant: TenantId;
+  /** Of a person: `person:` and who it is. */
   readonly keyId: string;
   readonly keyName: string;
+  /** A person may have none. */
   readonly scopes: ReadonlySet<Scope>;
 }
 
@@ -47,19 +53,21 @@ function partsOf(name: KeyName): Pick<ApiKey, 'tenant' | 'keyId'> {
 
 /** A tenant's key as it can be recognised. */
 export interface PresentedKey {
+  readonly kind: 'key';
   readonly name: KeyName;
   readonly digest: Buffer;
 }
 
-/** Null for what can not be a tenant's key. */
-export function presentedAs(text: string): PresentedKey | null {
+/** What a caller of a tenant brings. No text is both. */
+export type Presented = PresentedKey | PresentedToken;
+
+/** Null for what can be neither a tenant's key nor a token. */
+export function presentedAs(text: string): Presented | null {
   const key = parseKey(text);
-  return key && { name: nameOf(key), digest: digestOf(text) };
+  return key === null ? parseToken(text) : { kind: 'key', name: nameOf(key), digest: digestOf(text) };
 }
 
-const invalid = (): AppError => new AppError('UNAUTHENTICATED', 'send a valid key as `Authorization: Bearer KEY` or `X-API-Key: KEY`');
-
-/** Tells who a key belongs to. Digests are compared in constant time, so no comparison gives away how much of a key was right. */
+/** Tells who a key belongs to, and has it told who a token speaks for. Digests are compared in constant time, so no comparison gives away how much of a key was right. */
 export class Authenticator {
   private readonly platformDigest: Buffer;
   private readonly known: Readings<KeyName, KnownKey>;
@@ -69,6 +77,8 @@ export class Authenticator {
     platformKey: string,
     maxStalenessMs: number,
     now?: MonotonicClock,
+    /** Null: nobody vouches for people, and no token is taken. */
+    private readonly people: People | null = null,
   ) {
     this.platformDigest = digestOf(platformKey);
     // Strangers can name as many keys as they like: those that there are not put out none that there are.
@@ -81,21 +91,20 @@ export class Authenticator {
     return presented && this.recognise(presented);
   }
 
-  /** As {@link fromMemory}, of a key that was read before: whether it is in force is looked up each time. */
-  recognise({ name, digest }: PresentedKey): TenantPrincipal | null {
+  /** As {@link fromMemory}, of what was read before: whether it is in force is looked up each time. */
+  recognise(presented: Presented): TenantPrincipal | null {
+    if (presented.kind === 'token') return this.people?.recognise(presented) ?? null;
+    const { name, digest } = presented;
     const known = this.known.hot(name);
     return known ? principalOf(known, digest) : null;
   }
 
-  /** Throws `UNAUTHENTICATED` for anything but a key in force. */
+  /** Throws `UNAUTHENTICATED` for anything but a key or a token in force. */
   async authenticate(text: string): Promise<Principal> {
-    const digest = digestOf(text);
-    if (timingSafeEqual(digest, this.platformDigest)) return { kind: 'platform' };
-    const key = parseKey(text);
-    if (key === null) throw invalid();
-    const { value } = await this.known.current(nameOf(key));
-    const principal = principalOf(value, digest);
-    if (principal === null) throw invalid();
+    if (timingSafeEqual(digestOf(text), this.platformDigest)) return { kind: 'platform' };
+    const presented = presentedAs(text);
+    const principal = presented && (presented.kind === 'key' ? await this.ofKey(presented) : await this.people?.authenticate(presented));
+    if (!principal) throw invalidCredential();
     return principal;
   }
 
@@ -106,6 +115,7 @@ export class Authenticator {
   }
 
   forgetTenant(tenant: TenantId): void {
+    this.people?.forgetTenant(tenant);
     this.known.forget((name) => partsOf(name).tenant === tenant);
   }
 
@@ -126,6 +136,10 @@ export class Authenticator {
 
   noteFailure(asked: readonly Pick<ApiKey, 'tenant' | 'keyId'>[]): void {
     this.known.noteFailure(asked.map(nameOf));
+  }
+
+  private async ofKey({ name, digest }: PresentedKey): Promise<TenantPrincipal | null> {
+    return principalOf((await this.known.current(name)).value, digest);
   }
 
   private async find(name: KeyName): Promise<KnownKey | null> {

@@ -19,6 +19,8 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   { from: /\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\/(?:author|tenant-id)/u, /^tenancy\/scope/u, /^governance\/recording-unit/u], packages: [] },
   { from: /^platform\/redis\//u, may: [/^platform\//u], packages: [/^ioredis$/u, /^cockatiel$/u] },
   { from: /^platform\/database\//u, may: [/^platform\//u], packages: [/^@prisma\//u, /^pg$/u, /^@electric-sql\/pglite$/u, /^node:/u] },
+  // The names of scopes, so that a mistake in their map is told at start.
+  { from: /^platform\/config\/oidc/u, may: [/^tenancy\/scope/u], packages: [] },
   // Words and shapes of the core that the edge speaks in; no decision.
   { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|text|reason|catalog|route|agent-document|history)/u], packages: [/^@nestjs\/(?:common|core|swagger|platform-fastify)$/u, /^class-validator$/u, /^fastify$/u, /^lru-cache$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
   { from: /^engines\//u, may: [/^core\//u, /^engines\//u], packages: [/^ajv/u, /^@bufbuild\/cel$/u, /^lru-cache$/u, /^node:vm$/u] },
@@ -31,6 +33,8 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   { from: /\.(?:controller|dto)\.ts$/u, may: [/^core\//u, /^platform\//u, /^tenancy\/access/u, /^policy\/request\.schema/u], packages: [/^@nestjs\//u, /^class-validator$/u, /^fastify$/u] },
   // The edge of two features: what stands before the framework's own layers.
   { from: /^(?:tenancy\/(?:access|large-bodies)|decision\/(?:fast-road|shared-answering))/u, may: [/^platform\//u, /^policy\/policy-views/u, /^conversations\/conversation-states/u, /^tenancy\/access/u], packages: [/^@nestjs\/(?:common|core)$/u, /^fastify$/u] },
+  // Tokens: the library stays with those who verify them.
+  { from: /^tenancy\/(?:issuer|signing-keys|people)\.ts$/u, may: [/^core\//u, /^platform\/(?:errors|observability|config|readings|tenant-id)/u], packages: [/^@nestjs\/common$/u, /^jose$/u, /^lru-cache$/u] },
   // Services.
   { from: /./u, may: [/^core\//u, /^platform\/(?:announcement|author|errors|observability|config|readings|tenant-id)/u, /^(?:governance\/governance\.store|policy\/(?:policy-views|subjects|impacts|body-reader|request\.schema)|engines\/engines|search\/tool-ranker|invalidation\/revision\.loader|conversations\/conversation-states)\.ts$/u, /^tenancy\/access/u], packages: [/^@nestjs\/common$/u, /^ajv/u, /^lru-cache$/u, /^node:/u] },
 ];
@@ -38,6 +42,7 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
 const OWN_DRIVER: readonly (readonly [packageName: RegExp, where: RegExp])[] = [
   [/generated\/client/u, /^(?:platform\/database\/|.*\/prisma-)/u],
   [/^@nestjs\/swagger$/u, /(?:\.controller|\.dto|^openapi)\.ts$/u],
+  [/^jose$/u, /^tenancy\/(?:issuer|people)/u],
   [/^pg$/u, /^platform\/database\//u],
   [/^ioredis$/u, /^(?:platform\/redis\/|.*\/redis-)/u],
 ];

@@ -1,3 +1,6 @@
+import { OIDC_NAMES, readOidc } from './oidc.js';
+import type { OidcConfig } from './oidc.js';
+
 /** What the process is told by its environment, parsed once at start. */
 export interface Config {
   readonly host: string;
@@ -15,6 +18,8 @@ export interface Config {
   /** Whether migrations are applied at start. */
   readonly migrate: boolean;
   readonly logLevel: LogLevel;
+  /** Null: keys alone. */
+  readonly oidc: OidcConfig | null;
   readonly limits: Limits;
   readonly rates: Rates;
 }
@@ -74,7 +79,7 @@ const LIMITS: Readonly<Record<keyof Limits, readonly [name: string, fallback: nu
 export const DEFAULT_LIMITS = Object.fromEntries(Object.entries(LIMITS).map(([limit, [, fallback]]) => [limit, fallback])) as unknown as Limits;
 
 const OTHER_NAMES = ['TOOLCRIB_DATA_DIR', 'TOOLCRIB_PLATFORM_KEY', 'TOOLCRIB_MAX_STALENESS_MS', 'TOOLCRIB_MIGRATE', 'TOOLCRIB_RATE_PER_KEY', 'TOOLCRIB_RATE_PER_TENANT'];
-const KNOWN = new Set([...OTHER_NAMES, ...Object.values(LIMITS).map(([name]) => name)]);
+const KNOWN = new Set<string>([...OTHER_NAMES, ...OIDC_NAMES, ...Object.values(LIMITS).map(([name]) => name)]);
 
 /** All that is wrong with the environment, a line each. A line names the key and never its value. */
 export class ConfigError extends Error {
@@ -115,6 +120,7 @@ export function parseConfig(environment: Environment, purpose: Purpose = 'serve'
     maxStalenessMs: integer('TOOLCRIB_MAX_STALENESS_MS', 30_000, 0, 86_400_000),
     migrate: oneOf('TOOLCRIB_MIGRATE', ['on', 'off'], 'on') === 'on',
     logLevel: oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    oidc: readOidc({ read, integer, mistakes }),
     limits: Object.fromEntries(Object.entries(LIMITS).map(([limit, [name, fallback]]) => [limit, integer(name, fallback, 1, 2 ** 31)])) as unknown as Limits,
     rates: { perKey: integer('TOOLCRIB_RATE_PER_KEY', 0, 0, 2 ** 31), perTenant: integer('TOOLCRIB_RATE_PER_TENANT', 0, 0, 2 ** 31) },
   };

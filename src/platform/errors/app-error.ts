@@ -5,8 +5,8 @@ export const ERRORS = {
   INVALID_HEADER: { status: 400, title: 'a header is not valid' },
   BAD_REQUEST: { status: 400, title: 'the request is not valid HTTP' },
   TENANT_REQUIRED: { status: 400, title: 'no tenant is named' },
-  UNAUTHENTICATED: { status: 401, title: 'a valid key is needed' },
-  FORBIDDEN: { status: 403, title: 'the key may not do this' },
+  UNAUTHENTICATED: { status: 401, title: 'a valid key or token is needed' },
+  FORBIDDEN: { status: 403, title: 'the key or token may not do this' },
   NOT_FOUND: { status: 404, title: 'there is no such thing' },
   TENANT_NOT_FOUND: { status: 404, title: 'there is no such tenant' },
   KEY_NOT_FOUND: { status: 404, title: 'there is no such key' },
@@ -36,6 +36,7 @@ export const ERRORS = {
   TOO_MANY_REQUESTS: { status: 429, title: 'too many requests in too short a time' },
   INTERNAL: { status: 500, title: 'something went wrong' },
   OVERLOADED: { status: 503, title: 'there is too much to do here now' },
+  ISSUER_UNAVAILABLE: { status: 503, title: 'the issuer of tokens can not be reached' },
   DATABASE_UNAVAILABLE: { status: 503, title: 'the database can not be reached' },
   TOO_STALE: { status: 503, title: 'what is known is too old to answer from' },
   TOO_MANY_STREAMS: { status: 503, title: 'no more streams can be opened here now' },
@@ -62,6 +63,9 @@ export class AppError extends Error {
     super(`${code}: ${detail}`);
   }
 }
+
+/** One sentence whatever is wrong with a key or a token, so that none tells more than another. */
+export const invalidCredential = (): AppError => new AppError('UNAUTHENTICATED', 'send a valid key as `Authorization: Bearer KEY` or `X-API-Key: KEY`, or a valid token as `Authorization: Bearer TOKEN` where people have them');
 
 /** One sentence wherever a tenant is not found, so that none tells more than another. */
 export const tenantNotFound = (): AppError => new AppError('TENANT_NOT_FOUND', 'there is no such tenant');

@@ -19,6 +19,7 @@ export const languageOf = ({ headers }: Pick<FastifyRequest, 'headers'>): Langua
 /** Who asked, for the log alone; set by the guard. */
 export interface LoggedCaller {
   readonly tenant: string | null;
+  /** As history has it: of a person `person:` and the `sub`, never a name or a token. */
   readonly keyId: string | null;
 }
 

@@ -114,6 +114,20 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly tokenVerifications = new Counter({
+    name: 'toolcrib_token_verifications_total',
+    help: 'tokens of people that were verified (what is known already is not), by outcome: accepted, or why not (expired, audience, unknown_key and so on)',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
+
+  readonly issuerLooks = new Counter({
+    name: 'toolcrib_issuer_looks_total',
+    help: 'readings of the keys of the issuer of tokens, by outcome (ok, failed)',
+    labelNames: ['outcome'],
+    registers: [this.registry],
+  });
+
   readonly databaseUp = new Gauge({ name: 'toolcrib_database_up', help: '1 when the last look at the database succeeded', registers: [this.registry] });
 
   constructor() {
