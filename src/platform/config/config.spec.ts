@@ -14,7 +14,7 @@ const mistakes = (environment: Record<string, string>): readonly string[] => {
 describe('the configuration', () => {
   it('needs nothing on a laptop', () => {
     expect(parseConfig({})).toEqual({
-      host: '127.0.0.1', port: 3000, databaseUrl: null, redisUrl: null, dataDir: '.toolcrib', platformKey: null, maxStalenessMs: 30_000, migrate: true, logLevel: 'info', limits: DEFAULT_LIMITS,
+      host: '127.0.0.1', port: 3000, databaseUrl: null, redisUrl: null, dataDir: '.toolcrib', platformKey: null, maxStalenessMs: 30_000, requestTimeoutMs: 30_000, migrate: true, logLevel: 'info', limits: DEFAULT_LIMITS,
     });
     expect(DEFAULT_LIMITS).toEqual({ tools: 5_000, agents: 10_000, schemaSize: 65_536, expressionSize: 2_048, syncBytes: 33_554_432, bodyBytes: 262_144, listLength: 5_000, batchSize: 100, batchAnswerBytes: 33_554_432, jsonDepth: 64, viewBytes: 201_326_592, answerBytes: 33_554_432, streams: 5_000 });
   });
@@ -26,6 +26,12 @@ describe('the configuration', () => {
   it('needs a platform key beside a database', () => {
     expect(mistakes({ DATABASE_URL: 'postgresql://u:p@h/d' })).toEqual(['TOOLCRIB_PLATFORM_KEY is required with DATABASE_URL']);
     expect(mistakes({ DATABASE_URL: 'postgres://u:p@h/d', TOOLCRIB_PLATFORM_KEY: 'k'.repeat(32) })).toEqual([]);
+  });
+
+  it('knows an address that is none', () => {
+    const key = { TOOLCRIB_PLATFORM_KEY: 'k'.repeat(32) };
+    expect(mistakes({ ...key, DATABASE_URL: 'postgresql://u:hunter2@h:port/d', REDIS_URL: 'redis://:hunter2@[::1' })).toEqual(['DATABASE_URL must be a URL', 'REDIS_URL must be a URL']);
+    expect(mistakes({ ...key, DATABASE_URL: 'postgresql:///d?host=/var/run/postgresql', REDIS_URL: 'rediss://h' })).toEqual([]);
   });
 
   it('tells every mistake at once and never a value', () => {
