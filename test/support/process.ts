@@ -4,6 +4,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepCredentials, keepPassword, keepSecret, overhear, overhearAnswer } from './secrets.js';
 
 export interface ServiceProcess {
   readonly child: ChildProcess;
@@ -17,10 +18,13 @@ export const newDataDir = (): Promise<string> => mkdtemp(path.join(tmpdir(), 'to
 
 /** The built service as a process of its own. */
 export function spawnService(environment: Record<string, string>, args: readonly string[] = []): ServiceProcess {
+  keepSecret(environment['TOOLCRIB_PLATFORM_KEY']);
+  for (const name of ['DATABASE_URL', 'REDIS_URL']) keepPassword(environment[name]);
   const child = spawn(process.execPath, ['dist/main.js', ...args], { env: { PATH: process.env['PATH'], PORT: '0', ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
   let printed = '';
   child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  overhear('what the process printed', () => printed);
   const ended = new Promise<number | string | null>((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
   return { child, output: () => printed, ended };
 }
@@ -38,11 +42,16 @@ export async function listening({ output, child }: ServiceProcess): Promise<stri
 
 /** One JSON request to a running process. */
 export async function ask(url: string, key: string | null, method: string, route: string, body?: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: any; headers: Headers }> {
+  keepSecret(key);
+  keepCredentials(headers);
   const response = await fetch(url + route, {
     method,
     headers: { ...(key !== null && { authorization: `Bearer ${key}` }), ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
+  overhearAnswer(method, route, response.status, text);
+  const answered = text.startsWith('{') ? JSON.parse(text) : text;
+  if (route === '/v1/keys' && method === 'POST') keepSecret(answered.key);
+  return { status: response.status, headers: response.headers, body: answered };
 }
