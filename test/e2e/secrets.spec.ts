@@ -84,7 +84,7 @@ describe('keys, passwords and arguments', () => {
     ];
     for (const environment of environments) {
       const services = [start(environment), start(environment, ['migrate'])];
-      await Promise.race([Promise.all(services.map(({ ended }) => ended)), sleep(4_000)]);
+      await Promise.race([Promise.all(services.map(({ ended }) => ended)), sleep(4_000, undefined, { ref: false })]);
       await stopAll();
       for (const { output } of services) expect(output()).not.toMatch(/\n {4}at /u);
     }
