@@ -28,7 +28,7 @@ import { RateLimits } from './tenancy/rate-limits.js';
 export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
   const { config, logger, metrics } = parts;
   const problems = new Problems(logger);
-  const adapter = httpServer(problems);
+  const adapter = httpServer(problems, config.requestTimeoutMs);
   const fastify = adapter.getInstance();
   const note = noteAnswered(logger, metrics);
   observeRequests(fastify, note);

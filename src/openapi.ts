@@ -1,9 +1,12 @@
 import type { INestApplication } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { isObject } from './core/json.js';
 import type { ErrorCode } from './platform/errors/app-error.js';
 import { byStatus, problemResponse } from './platform/http/api-problems.dto.js';
+import { ACCESS_RULE } from './platform/http/public.decorator.js';
+import type { AccessRule } from './tenancy/access.js';
 
 const DESCRIPTION = `The one place that decides which tools an AI agent may see and call.
 
@@ -40,9 +43,9 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addTag('decisions', 'what runtimes ask')
     .addTag('health', 'for the platform that runs this');
   const document = SwaggerModule.createDocument(app, builder.build());
-  for (const [path, item] of Object.entries(document.paths)) {
-    if (!path.startsWith('/v1/')) continue;
-    for (const method of METHODS) if (item[method] !== undefined) describeAccess(item[method] as unknown as Json, path.startsWith('/v1/tenants'));
+  const rules = accessRules(app);
+  for (const item of Object.values(document.paths)) {
+    for (const method of METHODS) if (item[method] !== undefined) describeAccess(item[method] as unknown as Json, rules);
   }
   closeRequestSchemas(document);
   return toJsonSchema(document) as OpenAPIObject;
@@ -57,7 +60,22 @@ export function serveDocument(app: INestApplication): void {
   });
 }
 
-function describeAccess(operation: Json, platformOnly: boolean): void {
+/** What each route asks of its caller, by the id of its operation: the very rule that the guard goes by. */
+function accessRules(app: INestApplication): ReadonlyMap<string, AccessRule | 'public'> {
+  const types = [...app.get(ModulesContainer).values()].flatMap(({ controllers }) => [...controllers.values()]).map(({ metatype }) => metatype as new () => object);
+  const ofMethod = (type: new () => object, name: string): unknown => {
+    const handler: unknown = (type.prototype as Json)[name];
+    return (typeof handler === 'function' && Reflect.getMetadata(ACCESS_RULE, handler)) || Reflect.getMetadata(ACCESS_RULE, type);
+  };
+  return new Map(types.flatMap((type) => Object.getOwnPropertyNames(type.prototype).map((name) => [`${type.name}_${name}`, ofMethod(type, name) as AccessRule | 'public'])));
+}
+
+/** `x-access` says for programs who is let in: `public`, `platform`, `any-key`, or one of some scopes. */
+function describeAccess(operation: Json, rules: ReturnType<typeof accessRules>): void {
+  const rule = rules.get(operation['operationId'] as string);
+  operation['x-access'] = rule;
+  if (rule === 'public') return;
+  const platformOnly = rule === 'platform';
   operation['security'] = platformOnly ? [{ key: [] }, { keyHeader: [] }] : [{ key: [] }, { keyHeader: [] }, { key: [], tenant: [] }, { person: [] }];
   const responses = operation['responses'] as Json;
   const own = new Map(Object.entries(responses).map(([status, response]) => [status, codesIn(response)]));

@@ -201,6 +201,16 @@ describe('schemas', () => {
 });
 
 describe('bounded work', () => {
+  it('makes no pattern ready for longer than it may, whatever it is made of', () => {
+    for (const count of [60, 500, 5_000]) {
+      const pattern = `${'a?'.repeat(count)}${'a'.repeat(count)}`;
+      const start = performance.now();
+      expect(validateArguments({ properties: { s: { type: 'string', pattern } } }, { s: 'b' })).toHaveLength(1);
+      expect(evaluateCondition(`attributes.s.matches('${'a?'.repeat(60)}${'a'.repeat(60)}')`, facts({ attributes: { s: `${count}` } }))).toBe(false);
+      expect(performance.now() - start).toBeLessThan(3_000);
+    }
+  });
+
   it('gives what the work gives, throws what it throws, and stops what does not end', () => {
     expect(bounded(50, () => 7)).toBe(7);
     expect(() => bounded(50, () => { throw new RangeError('own'); })).toThrow(RangeError);

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepSecret, overhear } from './secrets.js';
 
 export interface StreamEvent {
   readonly event: string;
@@ -30,6 +31,8 @@ export async function openStream(url: string, key: string, headers: Record<strin
   let text = '';
   let rest = '';
   let ended = false;
+  keepSecret(key);
+  overhear('a stream of changes', () => text);
   response.setEncoding('utf8').on('data', (chunk: string) => {
     text = (text + chunk).slice(0, 10_000);
     const blocks = (rest + chunk).split('\n\n');

@@ -46,7 +46,7 @@ export class OpenApiValidator {
     const [type = ''] = (contentType ?? '').split(';');
     const schema = response.content?.[type]?.schema;
     if (schema === undefined) throw new Error(`${where} does not answer with \`${type}\` by the document`);
-    if (type === 'text/plain') return;
+    if (type === 'text/plain' || type === 'text/event-stream') return;
     const validate = this.validatorOf(where, schema);
     if (!validate(body)) throw new Error(`${where}: ${this.ajv.errorsText(validate.errors)}`);
   }

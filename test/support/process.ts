@@ -4,6 +4,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepCredentials, keepPassword, keepSecret, overhear, overhearAnswer } from './secrets.js';
 
 export interface ServiceProcess {
   readonly child: ChildProcess;
@@ -16,8 +17,13 @@ export interface ServiceProcess {
 export const newDataDir = (): Promise<string> => mkdtemp(path.join(tmpdir(), 'toolcrib-data-'));
 
 /** The built service as a process of its own. */
-export const spawnService = (environment: Record<string, string>, args: readonly string[] = []): ServiceProcess =>
-  spawnProcess([process.execPath, 'dist/main.js', ...args], { env: { PATH: process.env['PATH'], PORT: '0', ...environment } });
+export function spawnService(environment: Record<string, string>, args: readonly string[] = []): ServiceProcess {
+  keepSecret(environment['TOOLCRIB_PLATFORM_KEY']);
+  for (const name of ['DATABASE_URL', 'REDIS_URL']) keepPassword(environment[name]);
+  const service = spawnProcess([process.execPath, 'dist/main.js', ...args], { env: { PATH: process.env['PATH'], PORT: '0', ...environment } });
+  overhear('what the process printed', service.output);
+  return service;
+}
 
 /** Any command as a process of its own. */
 export function spawnProcess([program = '', ...args]: readonly string[], options: SpawnOptionsWithoutStdio): ServiceProcess {
@@ -45,11 +51,16 @@ export async function listening({ output, child }: ServiceProcess): Promise<stri
 
 /** One JSON request to a running process. */
 export async function ask(url: string, key: string | null, method: string, route: string, body?: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: any; headers: Headers }> {
+  keepSecret(key);
+  keepCredentials(headers);
   const response = await fetch(url + route, {
     method,
     headers: { ...(key !== null && { authorization: `Bearer ${key}` }), ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  return { status: response.status, headers: response.headers, body: text.startsWith('{') ? JSON.parse(text) : text };
+  overhearAnswer(method, route, response.status, text);
+  const answered = text.startsWith('{') ? JSON.parse(text) : text;
+  if (route === '/v1/keys' && method === 'POST') keepSecret(answered.key);
+  return { status: response.status, headers: response.headers, body: answered };
 }

@@ -12,6 +12,7 @@ import type { Scope } from '../../src/tenancy/scope.js';
 import { SCOPES } from '../../src/tenancy/scope.js';
 import type { DatabaseKind, TestDatabase } from './databases.js';
 import { OpenApiValidator } from './openapi-validator.js';
+import { keepCredentials, keepPassword, keepSecret, overhear, overhearAnswer } from './secrets.js';
 
 export const PLATFORM_KEY = 'the-platform-key-of-the-tests-0123456789';
 
@@ -19,6 +20,7 @@ export interface TestService extends TestDatabase {
   readonly app: NestFastifyApplication;
   readonly config: Config;
   readonly logged: string[];
+  readonly document: Record<string, any>;
   /** Every answer is held against the document. */
   readonly contract: OpenApiValidator;
 }
@@ -34,13 +36,17 @@ export const startReplica = ({ database }: TestService, environment: Record<stri
 async function serve({ database, close }: TestDatabase, environment: Record<string, string>): Promise<TestService> {
   const config = parseConfig({ TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY, ...environment });
   const logged: string[] = [];
-  const logger = createLogger('debug', { write: (line: string) => void logged.push(line) });
+  keepSecret(PLATFORM_KEY);
+  keepPassword(environment['REDIS_URL']);
+  overhear('the log of the service', () => logged.join(''));
+  const logger = createLogger('trace', { write: (line: string) => void logged.push(line) });
   const metrics = new Metrics();
   const redis = config.redisUrl === null ? undefined : new SharedRedis(config.redisUrl, logger, metrics);
   const app = await createApp({ config, platformKey: PLATFORM_KEY, database, looks: new DatabaseLooks(database.pool), logger, metrics, ...(redis && { redis }) });
   await app.init();
   await app.getHttpAdapter().getInstance().ready();
-  return { app, config, database, logged, contract: new OpenApiValidator(buildDocument(app)), close: () => app.close().then(() => redis?.close()).then(close) };
+  const document = buildDocument(app);
+  return { app, config, database, logged, document, contract: new OpenApiValidator(document), close: () => app.close().then(() => redis?.close()).then(close) };
 }
 
 export type Json = Record<string, unknown>;
@@ -60,7 +66,9 @@ export class Caller {
   constructor(
     private readonly service: Served,
     private readonly headers: Record<string, string>,
-  ) {}
+  ) {
+    keepCredentials(headers);
+  }
 
   async send(method: 'get' | 'put' | 'post' | 'patch' | 'delete', path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer> {
     let request = supertest(this.service.app.getHttpServer())[method](path).set({ ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...this.headers, ...headers });
@@ -70,7 +78,10 @@ export class Caller {
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => done(null, Buffer.concat(chunks).toString('utf8')));
     }).then((response) => ({ status: response.status, headers: response.headers, text: String(response.body) }));
+    keepCredentials(headers);
+    overhearAnswer(method, path, status, text);
     const answered = text.startsWith('{') ? JSON.parse(text) : null;
+    if (path === '/v1/keys' && method === 'post') keepSecret(answered?.key);
     this.service.contract.check(method, path, status, got['content-type'], answered);
     return { status, headers: got, text, body: answered };
   }
@@ -98,10 +109,10 @@ export interface TestTenant {
   withScopes(...scopes: Scope[]): Promise<Caller>;
 }
 
+const newTenantId = (): string => `t${(tenants += 1)}-${Math.random().toString(36).slice(2, 10)}`;
+
 /** A tenant of its own for one test. */
-export async function newTenant(service: Served): Promise<TestTenant> {
-  tenants += 1;
-  const tenantId = `t${tenants}-${Math.random().toString(36).slice(2, 10)}`;
+export async function newTenant(service: Served, tenantId = newTenantId()): Promise<TestTenant> {
   const created = await platform(service).post('/v1/tenants', { tenantId, name: `tenant ${tenantId}` });
   if (created.status !== 201) throw new Error(created.text);
   const withScopes = async (...scopes: Scope[]): Promise<Caller> => {

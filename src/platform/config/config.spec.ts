@@ -15,9 +15,9 @@ const mistakes = (environment: Record<string, string>, purpose?: Purpose): reado
 describe('the configuration', () => {
   it('needs nothing on a laptop', () => {
     expect(parseConfig({})).toEqual({
-      host: '127.0.0.1', port: 3000, databaseUrl: null, redisUrl: null, dataDir: '.toolcrib', platformKey: null, maxStalenessMs: 30_000, migrate: true, logLevel: 'info', oidc: null, limits: DEFAULT_LIMITS,
+      host: '127.0.0.1', port: 3000, databaseUrl: null, redisUrl: null, dataDir: '.toolcrib', platformKey: null, maxStalenessMs: 30_000, requestTimeoutMs: 30_000, migrate: true, logLevel: 'info', oidc: null, limits: DEFAULT_LIMITS, rates: { perKey: 0, perTenant: 0 },
     });
-    expect(DEFAULT_LIMITS).toEqual({ tools: 5_000, agents: 10_000, schemaSize: 65_536, expressionSize: 2_048, syncBytes: 33_554_432, bodyBytes: 262_144, listLength: 5_000, batchSize: 100, batchAnswerBytes: 33_554_432, jsonDepth: 64, viewBytes: 201_326_592, answerBytes: 33_554_432, streams: 5_000 });
+    expect(DEFAULT_LIMITS).toEqual({ tools: 5_000, agents: 10_000, schemaSize: 65_536, expressionSize: 2_048, syncBytes: 33_554_432, bodyBytes: 262_144, listLength: 5_000, batchSize: 100, batchAnswerBytes: 33_554_432, jsonDepth: 64, viewBytes: 201_326_592, answerBytes: 33_554_432, streams: 5_000, concurrency: 1_000, queueMs: 200 });
   });
 
   it('takes an empty value for an unset one', () => {
@@ -29,6 +29,12 @@ describe('the configuration', () => {
     expect(mistakes({ DATABASE_URL: 'postgres://u:p@h/d', TOOLCRIB_PLATFORM_KEY: 'k'.repeat(32) })).toEqual([]);
     expect(mistakes({ DATABASE_URL: 'postgresql://u:p@h/d' }, 'migrate')).toEqual([]);
     expect(mistakes({ DATABASE_URL: 'postgresql://u:p@h/d', TOOLCRIB_PLATFORM_KEY: 'short' }, 'migrate')).toEqual(['TOOLCRIB_PLATFORM_KEY must have at least 32 characters']);
+  });
+
+  it('knows an address that is none', () => {
+    const key = { TOOLCRIB_PLATFORM_KEY: 'k'.repeat(32) };
+    expect(mistakes({ ...key, DATABASE_URL: 'postgresql://u:hunter2@h:port/d', REDIS_URL: 'redis://:hunter2@[::1' })).toEqual(['DATABASE_URL must be a URL', 'REDIS_URL must be a URL']);
+    expect(mistakes({ ...key, DATABASE_URL: 'postgresql:///d?host=/var/run/postgresql', REDIS_URL: 'rediss://h' })).toEqual([]);
   });
 
   it('tells every mistake at once and never a value', () => {

@@ -15,6 +15,8 @@ export interface Config {
   readonly platformKey: string | null;
   /** Milliseconds that an answer may be old while the database is away. */
   readonly maxStalenessMs: number;
+  /** Milliseconds by which a request must have arrived whole. */
+  readonly requestTimeoutMs: number;
   /** Whether migrations are applied at start. */
   readonly migrate: boolean;
   readonly logLevel: LogLevel;
@@ -78,7 +80,7 @@ const LIMITS: Readonly<Record<keyof Limits, readonly [name: string, fallback: nu
 
 export const DEFAULT_LIMITS = Object.fromEntries(Object.entries(LIMITS).map(([limit, [, fallback]]) => [limit, fallback])) as unknown as Limits;
 
-const OTHER_NAMES = ['TOOLCRIB_DATA_DIR', 'TOOLCRIB_PLATFORM_KEY', 'TOOLCRIB_MAX_STALENESS_MS', 'TOOLCRIB_MIGRATE', 'TOOLCRIB_RATE_PER_KEY', 'TOOLCRIB_RATE_PER_TENANT'];
+const OTHER_NAMES = ['TOOLCRIB_DATA_DIR', 'TOOLCRIB_PLATFORM_KEY', 'TOOLCRIB_MAX_STALENESS_MS', 'TOOLCRIB_REQUEST_TIMEOUT_MS', 'TOOLCRIB_MIGRATE', 'TOOLCRIB_RATE_PER_KEY', 'TOOLCRIB_RATE_PER_TENANT'];
 const KNOWN = new Set<string>([...OTHER_NAMES, ...OIDC_NAMES, ...Object.values(LIMITS).map(([name]) => name)]);
 
 /** All that is wrong with the environment, a line each. A line names the key and never its value. */
@@ -118,6 +120,7 @@ export function parseConfig(environment: Environment, purpose: Purpose = 'serve'
     dataDir: read('TOOLCRIB_DATA_DIR') ?? '.toolcrib',
     platformKey: read('TOOLCRIB_PLATFORM_KEY'),
     maxStalenessMs: integer('TOOLCRIB_MAX_STALENESS_MS', 30_000, 0, 86_400_000),
+    requestTimeoutMs: integer('TOOLCRIB_REQUEST_TIMEOUT_MS', 30_000, 100, 3_600_000),
     migrate: oneOf('TOOLCRIB_MIGRATE', ['on', 'off'], 'on') === 'on',
     logLevel: oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     oidc: readOidc({ read, integer, mistakes }),
@@ -129,10 +132,14 @@ export function parseConfig(environment: Environment, purpose: Purpose = 'serve'
   return config;
 }
 
+function addressFaults(name: string, url: string | null, beginnings: readonly string[]): string[] {
+  if (url === null) return [];
+  if (!beginnings.some((beginning) => url.startsWith(beginning))) return [`${name} must begin with ${beginnings.join(' or ')}`];
+  return URL.canParse(url) ? [] : [`${name} must be a URL`];
+}
+
 function crossFaults({ databaseUrl, redisUrl, platformKey }: Config, purpose: Purpose): string[] {
-  const faults: string[] = [];
-  if (databaseUrl !== null && !/^postgres(?:ql)?:\/\//u.test(databaseUrl)) faults.push('DATABASE_URL must begin with postgres:// or postgresql://');
-  if (redisUrl !== null && !/^rediss?:\/\//u.test(redisUrl)) faults.push('REDIS_URL must begin with redis:// or rediss://');
+  const faults = [...addressFaults('DATABASE_URL', databaseUrl, ['postgres://', 'postgresql://']), ...addressFaults('REDIS_URL', redisUrl, ['redis://', 'rediss://'])];
   if (databaseUrl !== null && platformKey === null && purpose === 'serve') faults.push('TOOLCRIB_PLATFORM_KEY is required with DATABASE_URL');
   if (platformKey !== null && platformKey.length < 32) faults.push('TOOLCRIB_PLATFORM_KEY must have at least 32 characters');
   return faults;

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { randomUUID } from 'node:crypto';
@@ -9,16 +10,19 @@ import type { Problems } from '../errors/problems.js';
 import { sendProblem } from './problem.filter.js';
 import { requestIdOf } from './request-context.js';
 
-/** Headers and body of one request must be there by then, however slow the client. */
-const REQUEST_TIMEOUT_MS = 30_000;
+/** Of the time that a request may take to arrive, its headers may take so much: they are small. */
+const HEADERS_SHARE = 1 / 3;
+/** How often slow clients are looked for. By default they would be let go on for half a minute more. */
+const CHECK_MS = 500;
 /** Longest name (128), escaped. */
 const MAX_PARAM_LENGTH = 1_024;
 
 /** The HTTP server, which answers what it can not even read with a problem document as well. */
-export function httpServer(problems: Problems): FastifyAdapter {
+export function httpServer(problems: Problems, requestTimeoutMs: number): FastifyAdapter {
   return new FastifyAdapter({
     genReqId: (request: IncomingMessage) => requestIdOf(request),
-    requestTimeout: REQUEST_TIMEOUT_MS,
+    requestTimeout: requestTimeoutMs,
+    http: { headersTimeout: Math.ceil(requestTimeoutMs * HEADERS_SHARE), connectionsCheckingInterval: CHECK_MS },
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true },
     forceCloseConnections: 'idle',
     return503OnClosing: true,
@@ -32,14 +36,22 @@ export function httpServer(problems: Problems): FastifyAdapter {
   });
 }
 
-/** What is no HTTP at all: there is no request to answer, only a connection to end. */
-function refuseUnreadable(_error: Error, socket: Socket): void {
+/** Why the parser gave up, where it is more than that it can not read. */
+const GIVEN_UP: Readonly<Record<string, AppError>> = {
+  HPE_HEADER_OVERFLOW: new AppError('HEADERS_TOO_LARGE', 'address and headers hold at most 16 KiB together'),
+  ERR_HTTP_REQUEST_TIMEOUT: new AppError('REQUEST_TIMEOUT', 'send the whole request at once'),
+};
+const NO_HTTP = new AppError('BAD_REQUEST', 'the request can not be read');
+
+/** What is no HTTP at all, too much or too late: there is no request to answer, only a connection to end. */
+function refuseUnreadable(error: Error & { readonly code?: string }, socket: Socket): void {
   if (!socket.writable) {
     socket.destroy();
     return;
   }
-  const body = JSON.stringify(problemOf(new AppError('BAD_REQUEST', 'the request can not be read'), randomUUID()));
-  socket.end(`HTTP/1.1 400 Bad Request\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+  const problem = problemOf(GIVEN_UP[error.code ?? ''] ?? NO_HTTP, randomUUID());
+  const body = JSON.stringify(problem);
+  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
 }
 
 /** No name and no query holds a NUL, and a database would choke on one. */

@@ -39,7 +39,7 @@ export class HealthController {
   }
 
   @Get('health/ready')
-  @ApiOperation({ summary: 'Whether requests should be sent here', description: 'Says which dependency is wrong, and recovers by itself.' })
+  @ApiOperation({ summary: 'Whether requests should be sent here', description: 'Says which dependency is wrong, and recovers by itself. Needs no key.' })
   @ApiOkResponse({ description: 'they should', type: ReadyDto })
   @ApiProblems('DATABASE_UNAVAILABLE')
   ready(): Promise<ReadyState> {
