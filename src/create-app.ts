@@ -14,7 +14,7 @@ import { GovernanceStore } from './governance/governance.store.js';
 import { Problems } from './platform/errors/problems.js';
 import { acceptJson } from './platform/http/json-body.js';
 import { noteAnswered, observeRequests } from './platform/http/request-context.js';
-import { httpServer, refuseNul } from './platform/http/server.js';
+import { httpServer, refuseNul, refuseOtherMethods } from './platform/http/server.js';
 import { NestLogger } from './platform/observability/logger.js';
 import { PolicyViews } from './policy/policy-views.js';
 import { AccessGuard } from './tenancy/access.guard.js';
@@ -30,6 +30,7 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   const note = noteAnswered(logger, metrics);
   observeRequests(fastify, note);
   refuseNul(fastify);
+  refuseOtherMethods(fastify);
   acceptJson(fastify, config.limits);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(parts, problems), adapter, { logger: new NestLogger(logger), bodyParser: false, abortOnError: false });
   refuseLargeBodiesOfStrangers(fastify, app.get(Authenticator), config.limits.bodyBytes);

@@ -17,6 +17,9 @@ const OF_TENANT: readonly ErrorCode[] = ['TENANT_REQUIRED', 'TENANT_NOT_FOUND'];
 const WITH_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'INVALID_REQUEST', 'LIMIT_EXCEEDED'];
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 
+/** What a link is called: the operation that it leads to, and the member of the answer that names its object. */
+const linkNameFactory = (controller: string, method: string, field: string): string => `${controller}_${method}_from_${field.replaceAll('/', '_')}`;
+
 type Json = Record<string, unknown>;
 
 /** The document of the running application: what Swagger shows, what is committed, and what the responses are tested against. */
@@ -38,7 +41,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addTag('changes', 'what changed, told as it happens')
     .addTag('decisions', 'what runtimes ask')
     .addTag('health', 'for the platform that runs this');
-  const document = SwaggerModule.createDocument(app, builder.build());
+  const document = SwaggerModule.createDocument(app, builder.build(), { linkNameFactory });
   for (const [path, item] of Object.entries(document.paths)) {
     if (!path.startsWith('/v1/')) continue;
     for (const method of METHODS) if (item[method] !== undefined) describeAccess(item[method] as unknown as Json, path.startsWith('/v1/tenants'));
