@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
@@ -8,7 +10,11 @@ import { byStatus, problemResponse } from './platform/http/api-problems.dto.js';
 const DESCRIPTION = `The one place that decides which tools an AI agent may see and call.
 
 Authorise with a key: a tenant's own, or the platform key together with \`X-Tenant-Id\`. Errors are \`application/problem+json\` (RFC 9457).
+Codes of errors, reasons and warnings may be added at any time: take one that you do not know by its status, or as a refusal.
 A story to click through: make a tenant and a key, sync a catalog, save an agent, decide, look at its editor view, switch a tool off, decide again.`;
+
+/** Of the package, so that one number speaks for the program and its API (ADR 0019). */
+const { version: VERSION } = JSON.parse(readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8')) as { version: string };
 
 /** What any operation under \`/v1\` may answer. */
 const ALWAYS: readonly ErrorCode[] = ['BAD_REQUEST', 'UNAUTHENTICATED', 'FORBIDDEN', 'INTERNAL', 'DATABASE_UNAVAILABLE'];
@@ -27,7 +33,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setTitle('Toolcrib')
     .setDescription(DESCRIPTION)
-    .setVersion('1')
+    .setVersion(VERSION)
     .setOpenAPIVersion('3.1.0')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'One key is enough: a tenant’s own (`POST /v1/keys` shows it once), or the platform key.' }, 'key')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key in another header; leave it empty when the first is filled.' }, 'keyHeader')

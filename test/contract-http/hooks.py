@@ -1,6 +1,7 @@
 """What a schema can not say: rules between two members, and refusals by the state of the service."""
 
 import re
+from urllib.parse import unquote
 
 import schemathesis
 from schemathesis.core.failures import AcceptedNegativeData
@@ -41,7 +42,8 @@ def before_call(context, case, kwargs):
     if case.method == "PATCH" or (case.method == "PUT" and "If-Match" in (case.headers or {})):
         case.headers["If-Match"] = "*"
     if isinstance(case.body, dict):
-        keep_rules(case.body, (case.path_parameters or {}).get("agentId"))
+        agent = (case.path_parameters or {}).get("agentId")
+        keep_rules(case.body, None if agent is None else unquote(str(agent)))
 
 
 def keep_rules(body, agent):

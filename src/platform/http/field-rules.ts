@@ -42,7 +42,7 @@ export const Line = (maxLength: number): PropertyDecorator =>
   );
 
 /** Whether it is one, its length counted as JSON Schema does: in characters of Unicode. */
-export const isLine = (text: string, maxLength: number): boolean => LINE.test(text) && [...text].length <= maxLength;
+export const isLine = (text: string, maxLength: number): boolean => LINE.test(text) && Array.from(text).length <= maxLength;
 
 export const Flag = (): PropertyDecorator => IsBoolean({ message: says('true or false') });
 
