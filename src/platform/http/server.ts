@@ -56,9 +56,12 @@ export function refuseOtherMethods(fastify: FastifyInstance): void {
     const path = url.replaceAll(/[.*]/gu, '\\$&').replaceAll(/:\w+/gu, '[^/]+');
     routes.push({ path: new RegExp(`^${path}$`, 'u'), methods: [method].flat() });
   });
+  const methodsOf = (url: string): string[] => {
+    const [path = ''] = url.split('?');
+    return [...new Set(routes.filter((route) => route.path.test(path)).flatMap(({ methods }) => methods))].sort();
+  };
   fastify.addHook('onRequest', (request, reply, done) => {
-    const [path = ''] = request.is404 ? request.url.split('?') : [];
-    const methods = [...new Set(routes.filter((route) => route.path.test(path)).flatMap((route) => route.methods))].sort();
+    const methods = request.is404 ? methodsOf(request.url) : [];
     if (methods.length === 0) {
       done();
       return;
