@@ -42,8 +42,9 @@ const git = (...args) => {
 
 /** The commit to compare with: where a branch left main; on main the one before the last that changed the document. Null for none. */
 function baseCommit() {
-  const left = git('merge-base', 'HEAD', 'origin/main');
-  if (left !== null && left !== git('rev-parse', 'HEAD')) return left;
+  const here = git('rev-parse', 'HEAD');
+  const left = ['origin/main', 'main'].map((main) => git('merge-base', 'HEAD', main)).find((commit) => commit !== null && commit !== here);
+  if (left !== undefined) return left;
   const changed = git('log', '-1', '--first-parent', '--format=%H', '--', DOCUMENT);
   return changed && git('rev-parse', '--verify', `${changed}^1`);
 }
