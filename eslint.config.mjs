@@ -8,7 +8,7 @@ const SIZES = {
 };
 
 export default tseslint.config(
-  { ignores: ['dist/', 'dist-bench/', 'src/platform/database/generated/', 'node_modules/', 'coverage/', '**/*.mjs', '**/*.cjs'] },
+  { ignores: ['dist/', 'dist-bench/', 'dist-examples/', 'examples/toolcrib-api.d.ts', 'src/platform/database/generated/', 'node_modules/', 'coverage/', '**/*.mjs', '**/*.cjs'] },
   js.configs.recommended,
   ...tseslint.configs.strictTypeChecked,
   {

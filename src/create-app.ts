@@ -15,14 +15,13 @@ import { Problems } from './platform/errors/problems.js';
 import { acceptJson } from './platform/http/json-body.js';
 import { boundConcurrency, shedWhenLate } from './platform/http/overload.js';
 import { noteAnswered, observeRequests } from './platform/http/request-context.js';
-import { httpServer, refuseNul } from './platform/http/server.js';
+import { httpServer, refuseNul, refuseOtherMethods } from './platform/http/server.js';
 import { NestLogger } from './platform/observability/logger.js';
 import { PolicyViews } from './policy/policy-views.js';
 import { AccessGuard } from './tenancy/access.guard.js';
 import { tellRates } from './tenancy/access-rates.js';
 import { Authenticator } from './tenancy/authenticator.js';
 import { refuseLargeBodiesOfStrangers } from './tenancy/large-bodies.js';
-import { RateLimits } from './tenancy/rate-limits.js';
 
 /** The whole service, not listening yet. */
 export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
@@ -33,6 +32,7 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   const note = noteAnswered(logger, metrics);
   observeRequests(fastify, note);
   refuseNul(fastify);
+  refuseOtherMethods(fastify);
   acceptJson(fastify, config.limits);
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(parts, problems), adapter, { logger: new NestLogger(logger), bodyParser: false, abortOnError: false });
   refuseLargeBodiesOfStrangers(fastify, app.get(Authenticator), config.limits.bodyBytes);
@@ -40,7 +40,6 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   boundConcurrency(fastify, config.limits.concurrency, metrics);
   openFastRoad(fastify, {
     guard: app.get(AccessGuard),
-    rates: app.get(RateLimits),
     views: app.get(PolicyViews),
     conversations: app.get(ConversationStates),
     answers: app.get(Answers),

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import type { INestApplication } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { OpenAPIObject } from '@nestjs/swagger';
@@ -11,7 +13,11 @@ import type { AccessRule } from './tenancy/access.js';
 const DESCRIPTION = `The one place that decides which tools an AI agent may see and call.
 
 Authorise with a key: a tenant's own, or the platform key together with \`X-Tenant-Id\`. People may bring a token of the issuer that the service is configured for. Errors are \`application/problem+json\` (RFC 9457).
+Codes of errors, reasons and warnings may be added at any time: take one that you do not know by its status, or as a refusal.
 A story to click through: make a tenant and a key, sync a catalog, save an agent, decide, look at its editor view, switch a tool off, decide again.`;
+
+/** Of the package, so that one number speaks for the program and its API (ADR 0019). */
+const { version: VERSION } = JSON.parse(readFileSync(path.join(import.meta.dirname, '../package.json'), 'utf8')) as { version: string };
 
 /** What any operation under \`/v1\` may answer. */
 const ALWAYS: readonly ErrorCode[] = ['BAD_REQUEST', 'UNAUTHENTICATED', 'FORBIDDEN', 'INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE'];
@@ -20,6 +26,9 @@ const OF_TENANT: readonly ErrorCode[] = ['TENANT_REQUIRED', 'TENANT_NOT_FOUND', 
 const WITH_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'INVALID_REQUEST', 'LIMIT_EXCEEDED'];
 const METHODS = ['get', 'put', 'post', 'patch', 'delete'] as const;
 
+/** What a link is called: the operation that it leads to, and the member of the answer that names its object. */
+const linkNameFactory = (controller: string, method: string, field: string): string => `${controller}_${method}_from_${field.replaceAll('/', '_')}`;
+
 type Json = Record<string, unknown>;
 
 /** The document of the running application: what Swagger shows, what is committed, and what the responses are tested against. */
@@ -27,7 +36,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
   const builder = new DocumentBuilder()
     .setTitle('Toolcrib')
     .setDescription(DESCRIPTION)
-    .setVersion('1')
+    .setVersion(VERSION)
     .setOpenAPIVersion('3.1.0')
     .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'opaque', description: 'One key is enough: a tenant’s own (`POST /v1/keys` shows it once), or the platform key.' }, 'key')
     .addApiKey({ type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key in another header; leave it empty when the first is filled.' }, 'keyHeader')
@@ -42,7 +51,7 @@ export function buildDocument(app: INestApplication): OpenAPIObject {
     .addTag('changes', 'what changed, told as it happens')
     .addTag('decisions', 'what runtimes ask')
     .addTag('health', 'for the platform that runs this');
-  const document = SwaggerModule.createDocument(app, builder.build());
+  const document = SwaggerModule.createDocument(app, builder.build(), { linkNameFactory });
   const rules = accessRules(app);
   for (const item of Object.values(document.paths)) {
     for (const method of METHODS) if (item[method] !== undefined) describeAccess(item[method] as unknown as Json, rules);

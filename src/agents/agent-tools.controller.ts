@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Put, Query, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiLink, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { STATES } from '../core/agent-state.js';
 import { BULK_ACTIONS, isBulkAction } from '../core/bulk-actions.js';
@@ -14,7 +14,7 @@ import { Access, By, Tenant } from '../tenancy/access.js';
 import { EditorQueryDto, EditorViewDto, SwitchDto, SwitchedDto } from './agent-tools.dto.js';
 import { AgentToolsService } from './agent-tools.service.js';
 import { AGENT_PARAM, savedAnswer } from './agents.controller.js';
-import { SavedAgentDto } from './agents.dto.js';
+import { AgentDto, SavedAgentDto } from './agents.dto.js';
 
 const NAME_PARAM = { name: 'name', description: 'the exact name of the tool; a `/` in it is sent as `%2F`', example: 'web_search' };
 const ACTION_PARAM = { name: 'action', description: 'what is done to the lists', enum: BULK_ACTIONS, example: 'restore-core-defaults' };
@@ -32,6 +32,7 @@ export class AgentToolsController {
     description: 'From governance and document alone, without the context of a turn: how each tool stands with the agent, what its switch does, and what still keeps it away. Labels are Chinese for `Accept-Language: zh`, else English. Scope `governance:read`.',
   })
   @ApiParam(AGENT_PARAM)
+  @ApiLink({ from: AgentDto, fromField: 'agentId', routeParam: 'agentId' })
   @ApiOkResponse({ description: 'the view', type: EditorViewDto, headers: REVISION_HEADERS })
   @ApiProblems('INVALID_QUERY', 'AGENT_NOT_FOUND')
   async editor(
@@ -81,6 +82,7 @@ export class AgentToolsController {
   })
   @ApiParam(AGENT_PARAM)
   @ApiParam(ACTION_PARAM)
+  @ApiLink({ from: AgentDto, fromField: 'agentId', routeParam: 'agentId' })
   @ApiOkResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
   @ApiProblems('NOT_FOUND', 'AGENT_NOT_FOUND', 'INVALID_REQUEST')
   async act(

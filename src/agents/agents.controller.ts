@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiCreatedResponse, ApiHeader, ApiLink, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { AgentRecord } from '../core/agent-document.js';
 import { AgentDocumentDto, documentIn } from '../platform/http/agent-document.dto.js';
@@ -7,6 +7,7 @@ import type { Author } from '../platform/author.js';
 import { ApiProblems, ETAG_HEADERS, IF_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { etagOf } from '../platform/errors/etag.js';
 import type { Page } from '../platform/http/page.dto.js';
+import { lineSchema } from '../platform/http/field-rules.js';
 import { PageQueryDto, limitOf, pageOf, placeOf } from '../platform/http/page.dto.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, By, Tenant } from '../tenancy/access.js';
@@ -18,7 +19,7 @@ export const agentView = ({ agentId, document, origin, updatedAt }: AgentRecord)
 
 const savedView = ({ record, warnings, widening }: Saved) => ({ ...(record && agentView(record)), warnings, ...widening });
 
-export const AGENT_PARAM = { name: 'agentId', description: 'the id of the agent', example: 'researcher' };
+export const AGENT_PARAM = { name: 'agentId', description: 'the id of the agent', schema: { ...lineSchema(128), example: 'researcher' } };
 
 const PUT_EXAMPLES = {
   'new form': { value: { displayName: 'Researcher', tools: { inheritCoreTools: true, enabled: ['web_search'], disabled: [] } } },
@@ -70,6 +71,8 @@ export class AgentsController {
   @Access({ anyOf: ['governance:read'] })
   @ApiOperation({ summary: 'Read an agent', description: 'Scope `governance:read`.' })
   @ApiParam(AGENT_PARAM)
+  @ApiLink({ from: AgentPageDto, fromField: 'items/0/agentId', routeParam: 'agentId' })
+  @ApiLink({ from: AgentDto, fromField: 'agentId', routeParam: 'agentId' })
   @ApiOkResponse({ description: 'the document', type: AgentDto, headers: ETAG_HEADERS })
   @ApiProblems('AGENT_NOT_FOUND')
   async get(@Tenant() tenant: TenantId, @Param('agentId') agentId: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<object> {
@@ -82,6 +85,7 @@ export class AgentsController {
   @Access({ anyOf: ['governance:write'] })
   @ApiOperation({ summary: 'Make or replace an agent', description: 'A new one needs no `If-Match`, an existing one does. A document of the old form is converted once. Scope `governance:write`.' })
   @ApiParam(AGENT_PARAM)
+  @ApiLink({ from: AgentDto, fromField: 'agentId', routeParam: 'agentId' })
   @ApiBody({ type: AgentDocumentDto, examples: PUT_EXAMPLES })
   @ApiHeader(IF_MATCH)
   @ApiOkResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
@@ -104,6 +108,7 @@ export class AgentsController {
   @Access({ anyOf: ['governance:write'] })
   @ApiOperation({ summary: 'Change parts of an agent', description: 'A JSON merge patch (RFC 7396): absent leaves, null takes away, lists are replaced. Scope `governance:write`.' })
   @ApiParam(AGENT_PARAM)
+  @ApiLink({ from: AgentDto, fromField: 'agentId', routeParam: 'agentId' })
   @ApiBody({ type: AgentDocumentDto, examples: PATCH_EXAMPLES })
   @ApiHeader(IF_MATCH)
   @ApiOkResponse({ description: 'the document as it is saved', type: SavedAgentDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
@@ -124,6 +129,7 @@ export class AgentsController {
   @Access({ anyOf: ['governance:write'] })
   @ApiOperation({ summary: 'Delete an agent', description: 'As a target of others it is gone as well. Scope `governance:write`.' })
   @ApiParam(AGENT_PARAM)
+  @ApiLink({ from: AgentDto, fromField: 'agentId', routeParam: 'agentId' })
   @ApiNoContentResponse({ description: 'it is gone', headers: REVISION_HEADERS })
   @ApiProblems('AGENT_NOT_FOUND')
   async delete(@By() by: Author, @Param('agentId') agentId: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {

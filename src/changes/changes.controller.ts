@@ -1,6 +1,7 @@
 import { Controller, Get, Headers, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CHANGE_KINDS } from '../core/changes.js';
 import { AppError } from '../platform/errors/app-error.js';
 import { ApiProblems } from '../platform/http/api-problems.dto.js';
 import type { TenantId } from '../platform/tenant-id.js';
@@ -19,6 +20,31 @@ const HEADERS = {
 };
 
 const EXAMPLE = Buffer.concat([revisionFrames([{ revision: 7, kind: 'agent', ids: ['researcher'] }, { revision: 8, kind: 'catalog', ids: ['mysql_query'] }]), resyncFrame(1_250)]).toString();
+
+/** One event as a reader of the stream has it: `data` is JSON in a text. */
+const event = (name: string, data: Record<string, object>): object => ({
+  type: 'object',
+  required: ['event', 'id', 'data'],
+  properties: {
+    event: { type: 'string', enum: [name], example: name },
+    id: { type: 'string', pattern: '^[0-9]+$', description: 'the revision, for `Last-Event-ID`', example: '7' },
+    data: { type: 'string', contentMediaType: 'application/json', contentSchema: { type: 'object', required: Object.keys(data), properties: data } },
+  },
+});
+
+const REVISION = { type: 'integer', description: 'the revision of the tenant', example: 7 };
+
+/** Before OpenAPI 3.2 the schema of a stream is read as that of each of its events (ADR 0019). */
+const EVENT = {
+  oneOf: [
+    event('revision', {
+      revision: REVISION,
+      kind: { type: 'string', enum: [...CHANGE_KINDS], description: 'what was changed', example: 'agent' },
+      ids: { type: 'array', items: { type: 'string' }, description: 'the names of the tools, or the id of the agent; none for settings', example: ['researcher'] },
+    }),
+    event('resync', { revision: REVISION }),
+  ],
+};
 
 const DESCRIPTION = `Server-Sent Events: one \`revision\` for every revision of the tenant, in order, whichever replica wrote it. \`data\` is
 \`{"revision": 7, "kind": "catalog" | "agent" | "settings", "ids": […]}\`: the names of the tools that were touched, or the id of the agent; none for settings.
@@ -48,7 +74,7 @@ export class ChangesController {
   @ApiOkResponse({
     description: 'the stream, which does not end by itself',
     headers: { 'X-Toolcrib-Revision': { description: 'the tenant’s revision when the stream began', schema: { type: 'string', example: '6' } } },
-    content: { 'text/event-stream': { schema: { type: 'string' }, example: EXAMPLE } },
+    content: { 'text/event-stream': { schema: EVENT, example: EXAMPLE } },
   })
   @ApiProblems('INVALID_HEADER', 'TOO_MANY_STREAMS')
   async open(@Tenant() tenant: TenantId, @Headers('last-event-id') last: string | undefined, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {

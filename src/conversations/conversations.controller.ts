@@ -1,11 +1,12 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiCreatedResponse, ApiLink, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { metadataOf } from '../core/loading-state.js';
 import { isConversationId } from '../core/snapshot.js';
 import { DEFAULT_LIMITS } from '../platform/config/config.js';
 import { AppError } from '../platform/errors/app-error.js';
 import { ApiProblems } from '../platform/http/api-problems.dto.js';
+import { lineSchema } from '../platform/http/field-rules.js';
 import { requireNoBody } from '../platform/http/strict-validation.pipe.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
@@ -15,7 +16,7 @@ import { createSchema, loadSchema } from './conversation.schema.js';
 import type { Compressed, LoadAnswer, ShownConversation } from './conversations.service.js';
 import { ConversationsService } from './conversations.service.js';
 
-const ID = { name: 'conversationId', description: 'the runtime’s own id of the conversation', example: 'c-2041' };
+const ID = { name: 'conversationId', description: 'the runtime’s own id of the conversation', schema: { ...lineSchema(256), example: 'c-2041' } };
 
 /** A conversation as it is answered. */
 export const shownConversation = ({ conversation: { conversationId, agentId, state, catalogText }, toolLoading }: ShownConversation): Record<string, unknown> =>
@@ -48,6 +49,7 @@ export class ConversationsController {
   @Get()
   @ApiOperation({ summary: 'Read a conversation', description: 'Its state and the text that was frozen at creation. Scope `decide`.' })
   @ApiParam(ID)
+  @ApiLink({ from: ConversationDto, fromField: 'conversationId', routeParam: 'conversationId' })
   @ApiOkResponse({ description: 'the conversation', type: ConversationDto })
   @ApiProblems('CONVERSATION_NOT_FOUND', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   async get(@Tenant() tenant: TenantId, @Param('conversationId') id: string): Promise<object> {
@@ -58,6 +60,7 @@ export class ConversationsController {
   @HttpCode(204)
   @ApiOperation({ summary: 'End a conversation', description: 'Forgets its snapshot. Scope `decide`.' })
   @ApiParam(ID)
+  @ApiLink({ from: ConversationDto, fromField: 'conversationId', routeParam: 'conversationId' })
   @ApiNoContentResponse({ description: 'it is gone' })
   @ApiProblems('CONVERSATION_NOT_FOUND', 'DATABASE_UNAVAILABLE')
   delete(@Tenant() tenant: TenantId, @Param('conversationId') id: string): Promise<void> {
@@ -68,6 +71,7 @@ export class ConversationsController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Load deferred tools', description: 'What `load_tools` does: each name gets a status, and loads at the same time all stay. Decided on the catalog of now. Scope `decide`.' })
   @ApiParam(ID)
+  @ApiLink({ from: ConversationDto, fromField: 'conversationId', routeParam: 'conversationId' })
   @ApiBody({ schema: loadSchema(DEFAULT_LIMITS) })
   @ApiOkResponse({ description: 'a status for each name, and the definitions', type: LoadAnswerDto })
   @ApiProblems('CONVERSATION_NOT_FOUND', 'NOTHING_LOADED', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
@@ -79,6 +83,7 @@ export class ConversationsController {
   @HttpCode(200)
   @ApiOperation({ summary: 'Begin again after a compression', description: 'The runtime has compressed its context, definitions included: nothing counts as loaded any more. Takes no body. Scope `decide`.' })
   @ApiParam(ID)
+  @ApiLink({ from: ConversationDto, fromField: 'conversationId', routeParam: 'conversationId' })
   @ApiOkResponse({ description: 'the state after, and what was loaded before', type: CompressedDto })
   @ApiProblems('CONVERSATION_NOT_FOUND', 'INVALID_REQUEST', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   compress(@Tenant() tenant: TenantId, @Param('conversationId') id: string, @Req() { body }: FastifyRequest): Promise<Compressed> {

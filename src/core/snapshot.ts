@@ -8,7 +8,7 @@ import type { ContextInput, DecideContext } from './request.js';
 import { readContext } from './request.js';
 
 /** No control characters and no half of a surrogate pair: others can not be kept, so nothing has them. */
-export const isConversationId = (id: string): boolean => id.length <= 256 && /^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u.test(id);
+export const isConversationId = (id: string): boolean => Array.from(id).length <= 256 && /^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u.test(id);
 
 /** A request to create a conversation as it is sent. `preferences` is free-form: no damage in it is an error. */
 export interface ConversationInput {

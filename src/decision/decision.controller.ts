@@ -18,7 +18,7 @@ import { DECIDE_ACCESS } from './decision.access.js';
 import { BatchAnswerDto, CheckAnswerDto, DecisionDto } from './decision.dto.js';
 import { DecisionService } from './decision.service.js';
 import { RequestReader } from './request-reader.js';
-import { batchSchema, checkSchema, decideSchema } from './request.schema.js';
+import { batchSchema, checkSchema, decideSchema, published } from './request.schema.js';
 
 const LANGUAGE_NOTE = 'Messages are Chinese for `Accept-Language: zh`, else English. Scope `decide`.';
 
@@ -39,7 +39,7 @@ export class DecisionController {
   @Post('decide')
   @HttpCode(200)
   @ApiOperation({ summary: 'Decide which tools an agent has in this turn', description: `Deterministic: the same revision and request give the same bytes. ${LANGUAGE_NOTE}` })
-  @ApiBody({ schema: decideSchema(DEFAULT_LIMITS) })
+  @ApiBody({ schema: published(decideSchema(DEFAULT_LIMITS)) })
   @ApiOkResponse({ description: 'the decision', type: DecisionDto, headers: { ...REVISION_HEADERS, ...ANSWER_ETAG_HEADERS } })
   @ApiHeader(IF_NONE_MATCH)
   @ApiResponse({ status: 304, description: 'the answer is the one that `If-None-Match` names', headers: { ...REVISION_HEADERS, ...ANSWER_ETAG_HEADERS } })
@@ -73,7 +73,7 @@ export class DecisionController {
   @Post('check')
   @HttpCode(200)
   @ApiOperation({ summary: 'Check one call before it is made', description: `Re-decides with the same function, then judges the arguments. Always 200 when the question can be answered. ${LANGUAGE_NOTE}` })
-  @ApiBody({ schema: checkSchema(DEFAULT_LIMITS) })
+  @ApiBody({ schema: published(checkSchema(DEFAULT_LIMITS)) })
   @ApiOkResponse({ description: 'the verdict', type: CheckAnswerDto, headers: REVISION_HEADERS })
   @ApiProblems('AGENT_NOT_FOUND', 'CONVERSATION_OF_OTHER_AGENT', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   async check(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<CheckAnswer> {

@@ -10,7 +10,7 @@ import { Access, Tenant } from '../tenancy/access.js';
 import { ExplanationDto } from './explain.dto.js';
 import { ExplainService } from './explain.service.js';
 import { RequestReader } from './request-reader.js';
-import { explainSchema } from './request.schema.js';
+import { explainSchema, published } from './request.schema.js';
 
 @ApiTags('agents')
 @Access({ anyOf: ['governance:read'] })
@@ -29,7 +29,7 @@ export class ExplainController {
   })
   @ApiParam({ name: 'agentId', description: 'the id of the agent', example: 'researcher' })
   @ApiParam({ name: 'name', description: 'the exact name; a `/` in it is sent as `%2F`', example: 'web_search' })
-  @ApiBody({ schema: explainSchema(DEFAULT_LIMITS) })
+  @ApiBody({ schema: published(explainSchema(DEFAULT_LIMITS)) })
   @ApiOkResponse({ description: 'the trail', type: ExplanationDto, headers: REVISION_HEADERS })
   @ApiProblems('AGENT_NOT_FOUND', 'TOOL_NOT_FOUND', 'CONVERSATION_OF_OTHER_AGENT', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   async explain(

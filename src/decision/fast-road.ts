@@ -10,8 +10,6 @@ import type { Metrics } from '../platform/observability/metrics.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { PolicyViews } from '../policy/policy-views.js';
 import type { AccessGuard } from '../tenancy/access.guard.js';
-import type { RateLimits } from '../tenancy/rate-limits.js';
-import { rateHeaders, tooManyRequests } from '../tenancy/rate-limits.js';
 import type { Answer, Answers, Asked } from './answers.js';
 import { DECIDE_ACCESS } from './decision.access.js';
 import type { DecisionService } from './decision.service.js';
@@ -19,7 +17,6 @@ import type { RequestReader } from './request-reader.js';
 
 export interface FastRoadParts {
   readonly guard: AccessGuard;
-  readonly rates: RateLimits;
   readonly views: PolicyViews;
   readonly conversations: ConversationStates;
   readonly answers: Answers;
@@ -37,20 +34,19 @@ export interface FastRoadParts {
  * whatever is wrong, missing or not fresh, the request goes on to the ordinary road, which says so.
  */
 export function openFastRoad(fastify: FastifyInstance, parts: FastRoadParts): void {
-  const { guard, rates, limits, metrics, note } = parts;
+  const { guard, limits, metrics, note } = parts;
   answerAhead(fastify, { path: '/v1/decide', maxBytes: limits.bodyBytes, note, answer });
 
   function answer(request: AheadRequest): Answered | null {
     const start = performance.now();
-    const caller = guard.admitsFromMemory(DECIDE_ACCESS, request);
-    if (!caller) return null;
-    const { tenant, keyId } = caller;
-    const over = rates.isOver(tenant, keyId) ? rates.take(tenant, keyId) : null;
-    if (over !== null) return { answer: tooManyRequests(over), headers: rateHeaders(over), caller };
-    const found = answerFor(tenant, request, parts);
+    const admission = guard.admitsFromMemory(DECIDE_ACCESS, request);
+    if (!admission) return null;
+    const { caller, refusal } = admission;
+    if (refusal !== null) return { answer: refusal, headers: guard.count(admission), caller };
+    const found = answerFor(caller.tenant, request, parts);
     if (!found) return null;
-    metrics.decideSeconds.of(tenant, found.outcome).observe((performance.now() - start) / 1000);
-    return { answer: found, headers: rateHeaders(rates.take(tenant, keyId)), caller };
+    metrics.decideSeconds.of(caller.tenant, found.outcome).observe((performance.now() - start) / 1000);
+    return { answer: found, headers: guard.count(admission), caller };
   }
 }
 

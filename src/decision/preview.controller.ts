@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
 import { AgentDocumentDto, documentIn } from '../platform/http/agent-document.dto.js';
 import { ApiProblems, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
+import { lineSchema } from '../platform/http/field-rules.js';
 import { languageOf } from '../platform/http/request-context.js';
 import { StrictValidationPipe } from '../platform/http/strict-validation.pipe.js';
 import type { TenantId } from '../platform/tenant-id.js';
@@ -15,7 +16,7 @@ import { DRAFT_SCHEMAS, DraftToolOverrideDto, DraftsDto, PreviewDto } from './pr
 import type { Preview } from './preview.service.js';
 import { PreviewService } from './preview.service.js';
 import { RequestReader } from './request-reader.js';
-import { previewSchema } from './request.schema.js';
+import { previewSchema, published } from './request.schema.js';
 
 /** `shapes` checks what saving would check, by the same classes. */
 export function draftsIn(agentId: string, { draft = null, draftAgentTools = null, draftToolOverride = null }: { readonly [K in keyof Drafts]?: unknown }, shapes: StrictValidationPipe): Drafts {
@@ -44,8 +45,8 @@ export class PreviewController {
     summary: 'Decide as if a draft were saved',
     description: 'The body is that of decide without `agentId`, with drafts: `draft` is merged into the document, then `draftAgentTools` into `tools`, then the patch into `toolOverrides[toolName]`. The agent need not be saved yet. The answer is that of decide after the save, with what it would add and remove; nothing is written. Scope `governance:read`.',
   })
-  @ApiParam({ name: 'agentId', description: 'the id of the agent, saved or not', example: 'researcher' })
-  @ApiBody({ schema: previewSchema(DEFAULT_LIMITS, DRAFT_SCHEMAS) })
+  @ApiParam({ name: 'agentId', description: 'the id of the agent, saved or not', schema: { ...lineSchema(128), example: 'researcher' } })
+  @ApiBody({ schema: published(previewSchema(DEFAULT_LIMITS, DRAFT_SCHEMAS)) })
   @ApiOkResponse({ description: 'the decision as it would be', type: PreviewDto, headers: REVISION_HEADERS })
   @ApiProblems('UNKNOWN_TOOLSET', 'CONVERSATION_OF_OTHER_AGENT', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   async preview(@Tenant() tenant: TenantId, @Param('agentId') agentId: string, @Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<Preview> {

@@ -17,6 +17,16 @@ const turn = (limits: Limits): Readonly<Record<string, RequestSchema>> => ({
   minRevision,
 });
 
+/**
+ * A body of a turn as the document shows it: with the rule between members that the reader tells in its own words. A conversation
+ * keeps its own state, so none stands beside it.
+ */
+export const published = (schema: RequestSchema): RequestSchema => ({
+  ...schema,
+  if: { required: ['conversationId'], properties: { conversationId: { type: 'string' } } },
+  then: { properties: { toolLoading: { type: 'null' }, discovered: { type: 'null' } } },
+});
+
 export const decideSchema = (limits: Limits): RequestSchema => ({
   type: 'object',
   additionalProperties: false,

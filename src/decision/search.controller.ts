@@ -7,7 +7,7 @@ import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
 import { DECIDE_ACCESS } from './decision.access.js';
 import { RequestReader } from './request-reader.js';
-import { searchSchema } from './request.schema.js';
+import { published, searchSchema } from './request.schema.js';
 import { SearchAnswerDto } from './search.dto.js';
 import type { SearchAnswer } from './search.service.js';
 import { SearchService } from './search.service.js';
@@ -27,7 +27,7 @@ export class SearchController {
     summary: 'Search among the tools that an agent has in this turn',
     description: 'What `tool_search` does: only what decide would offer is looked at, then ranked, then cut. With a conversation every result is marked there and callable from then on. Scope `decide`.',
   })
-  @ApiBody({ schema: searchSchema(DEFAULT_LIMITS) })
+  @ApiBody({ schema: published(searchSchema(DEFAULT_LIMITS)) })
   @ApiOkResponse({ description: 'what was found', type: SearchAnswerDto, headers: REVISION_HEADERS })
   @ApiProblems('AGENT_NOT_FOUND', 'CONVERSATION_OF_OTHER_AGENT', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   async search(@Tenant() tenant: TenantId, @Body() body: unknown, @Res({ passthrough: true }) reply: FastifyReply): Promise<SearchAnswer> {

@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiLink, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Change, EntryHead } from '../core/history.js';
 import { actorType, summaryOf } from '../core/history.js';
@@ -26,7 +26,7 @@ export function entryView({ revision, at, actor, requestId, entity, id, action, 
   };
 }
 
-const REVISION = { name: 'revision', description: 'of the entry', schema: { type: 'integer' as const }, example: 17 };
+const REVISION = { name: 'revision', description: 'of the entry', schema: { type: 'integer' as const, minimum: 1, example: 17 } };
 
 /** What is no revision is none that history has. */
 function revisionIn(text: string): number {
@@ -64,6 +64,7 @@ export class HistoryController {
   @Get(':revision')
   @Access({ anyOf: ['governance:read'] })
   @ApiOperation({ summary: 'Read one entry', description: 'Whole, whatever its size. Members of `extra` and `annotations` that are called like a secret are not shown. Scope `governance:read`.' })
+  @ApiLink({ from: HistoryPageDto, fromField: 'items/0/revision', routeParam: 'revision' })
   @ApiParam(REVISION)
   @ApiOkResponse({ description: 'the entry', type: HistoryEntryDto, headers: REVISION_HEADERS })
   @ApiProblems('HISTORY_ENTRY_NOT_FOUND')
@@ -80,6 +81,8 @@ export class HistoryController {
     summary: 'Take one change back',
     description: 'Puts back what that one write changed, as a write of its own that history has too. Refused when the thing changed since, unless `force`. A new agent is deleted by it, a deleted one comes back (its conversations do not); a sync is taken back for exactly the tools that it touched, whose overrides stay. Scope `governance:write`.',
   })
+  @ApiLink({ from: HistoryPageDto, fromField: 'items/0/revision', routeParam: 'revision' })
+  @ApiLink({ from: HistoryEntryDto, fromField: 'revision', routeParam: 'revision' })
   @ApiParam(REVISION)
   @ApiBody({ type: RevertDto, examples: { 'unless it changed since': { value: {} }, 'whatever happened since': { value: { force: true } } } })
   @ApiOkResponse({ description: 'what was taken back', type: RevertedDto, headers: REVISION_HEADERS })

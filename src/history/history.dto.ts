@@ -20,12 +20,12 @@ export class HistoryQueryDto extends PageQueryDto {
   @Text()
   actor?: string;
 
-  @ApiPropertyOptional({ description: 'not before this moment', format: 'date-time', example: '2026-11-30T00:00:00Z' })
+  @ApiPropertyOptional({ description: 'not before this moment', example: '2026-11-30T00:00:00Z' })
   @Optional()
   @Time()
   from?: string;
 
-  @ApiPropertyOptional({ description: 'not after this moment', format: 'date-time', example: '2027-12-31T00:00:00Z' })
+  @ApiPropertyOptional({ description: 'not after this moment', example: '2027-12-31T00:00:00Z' })
   @Optional()
   @Time()
   to?: string;

@@ -1,5 +1,5 @@
 import { Body, Controller, HttpCode, Param, Post, Res } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiLink, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { Impact } from '../core/impact.js';
 import { ApiProblems, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
@@ -7,6 +7,7 @@ import { ImpactDto } from '../platform/http/impact.dto.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
 import { ToolImpactDto } from './tool-impact.dto.js';
+import { ToolDto } from './tool.dto.js';
 import { ToolImpactService } from './tool-impact.service.js';
 
 const EXAMPLES = {
@@ -27,6 +28,7 @@ export class ToolImpactController {
     summary: 'Tell which agents an override would give or take the tool',
     description: 'The patch is that of PATCH; every agent is decided for in every context as it is and as it would be. Nothing is written. Scope `governance:read`.',
   })
+  @ApiLink({ from: ToolDto, fromField: 'name', routeParam: 'name' })
   @ApiParam({ name: 'name', description: 'the exact name; a `/` in it is sent as `%2F`', example: 'web_search' })
   @ApiBody({ type: ToolImpactDto, examples: EXAMPLES })
   @ApiOkResponse({ description: 'who would gain and lose it, and why', type: ImpactDto, headers: REVISION_HEADERS })

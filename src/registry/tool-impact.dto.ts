@@ -9,7 +9,7 @@ export class ToolImpactDto {
   @Nested(() => GovernancePatchDto)
   patch!: GovernancePatchDto;
 
-  @ApiPropertyOptional(contextsSchema(DEFAULT_LIMITS))
+  @ApiPropertyOptional({ ...contextsSchema(DEFAULT_LIMITS), type: 'array', nullable: true })
   @Anything()
   contexts?: unknown;
 }

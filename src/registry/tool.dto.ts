@@ -1,14 +1,12 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsOptional, IsString } from 'class-validator';
-import { CAPABILITIES, INT32, KINDS, ROLES, ROUTING_STRATEGIES, STATUSES, VISIBILITIES } from '../core/catalog.js';
+import { CAPABILITIES, INT32, KINDS, ROLES, STATUSES, VISIBILITIES } from '../core/catalog.js';
 import type { Governance } from '../core/catalog.js';
 import { Flag, FreeObjectWith, OneOf, Optional, Text, WholeNumber } from '../platform/http/field-rules.js';
 import { PageQueryDto } from '../platform/http/page.dto.js';
-import { RuntimeNeedsDto } from '../platform/http/runtime-needs.dto.js';
+import { EXTRA_RULES, RuntimeNeedsDto } from '../platform/http/runtime-needs.dto.js';
 
 const EXAMPLE_SCHEMA = { type: 'object', properties: { sql: { type: 'string' } }, required: ['sql'] };
-
-const EXTRA_RULES = { workerRoutingStrategy: ROUTING_STRATEGIES, allowInSubagent: 'boolean' } as const;
 
 /** Overrides: a value overrides, null takes the override back, absent leaves. */
 export class GovernancePatchDto {
@@ -47,7 +45,7 @@ export class GovernancePatchDto {
   @WholeNumber(INT32.min, INT32.max)
   sort?: number | null;
 
-  @ApiPropertyOptional({ description: 'routing and sub-agents; each member is overridden by itself', type: 'object', additionalProperties: true, nullable: true, example: { workerRoutingStrategy: 'main-process-proxy', allowInSubagent: false } })
+  @ApiPropertyOptional({ description: 'routing and sub-agents; each member is overridden by itself', nullable: true, example: { workerRoutingStrategy: 'main-process-proxy', allowInSubagent: false } })
   @Optional()
   @FreeObjectWith(EXTRA_RULES)
   extra?: Governance['extra'] | null;

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Param, Patch, Post, Query, Res } from '@nestjs/common';
-import { ApiHeader, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiHeader, ApiLink, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import type { CatalogTool } from '../core/catalog.js';
 import { byText } from '../core/json.js';
@@ -79,6 +79,8 @@ export class ToolsController {
   @Access('any-key')
   @ApiOperation({ summary: 'Read one tool', description: 'Declaration, overrides, and the effective values that decide. Any scope.' })
   @ApiParam(NAME_PARAM)
+  @ApiLink({ from: ToolPageDto, fromField: 'items/0/name', routeParam: 'name' })
+  @ApiLink({ from: ToolDto, fromField: 'name', routeParam: 'name' })
   @ApiOkResponse({ description: 'the tool', type: ToolDto, headers: ETAG_HEADERS })
   @ApiProblems('TOOL_NOT_FOUND')
   async get(@Tenant() tenant: TenantId, @Param('name') name: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<unknown> {
@@ -91,6 +93,7 @@ export class ToolsController {
   @Access({ anyOf: ['governance:write'] })
   @ApiOperation({ summary: 'Override what a source says of its tool', description: 'A value overrides, null takes the override back, absent leaves. Scope `governance:write`.' })
   @ApiParam(NAME_PARAM)
+  @ApiLink({ from: ToolDto, fromField: 'name', routeParam: 'name' })
   @ApiHeader(IF_MATCH)
   @ApiOkResponse({ description: 'the tool after the change', type: ToolDto, headers: { ...ETAG_HEADERS, ...REVISION_HEADERS } })
   @ApiProblems('TOOL_NOT_FOUND', 'PRECONDITION_FAILED', 'IF_MATCH_REQUIRED')
@@ -111,6 +114,7 @@ export class ToolsController {
   @Access({ anyOf: ['governance:write'] })
   @ApiOperation({ summary: 'Forget a tool that its source gave up', description: 'With its overrides. Scope `governance:write`.' })
   @ApiParam(NAME_PARAM)
+  @ApiLink({ from: ToolDto, fromField: 'name', routeParam: 'name' })
   @ApiNoContentResponse({ description: 'it is forgotten', headers: REVISION_HEADERS })
   @ApiProblems('TOOL_NOT_FOUND', 'TOOL_AVAILABLE')
   async delete(@By() by: Author, @Param('name') name: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<void> {

@@ -9,7 +9,7 @@ import type { AccessRule } from './access.js';
 import type { Authenticator, Presented, Principal, TenantPrincipal } from './authenticator.js';
 import { presentedAs } from './authenticator.js';
 import type { RateLimits } from './rate-limits.js';
-import { tooManyRequests } from './rate-limits.js';
+import { rateHeaders, tooManyRequests } from './rate-limits.js';
 import type { TenantStore } from './tenant.store.js';
 
 const BEARER = /^Bearer +(\S+) *$/iu;
@@ -34,9 +34,13 @@ export interface Knock {
 }
 
 export interface Admission {
-  readonly tenant: TenantId;
-  /** Of a person: `person:` and who it is. */
-  readonly keyId: string;
+  readonly caller: {
+    readonly tenant: TenantId;
+    /** Of a person: `person:` and who it is. */
+    readonly keyId: string;
+  };
+  /** Who is admitted may still ask too often. */
+  readonly refusal: AppError | null;
 }
 
 /** Every route passes here; one that says nothing of its access is refused. */
@@ -68,7 +72,14 @@ export class AccessGuard implements CanActivate {
     } catch {
       return null;
     }
-    return { tenant: principal.tenant, keyId: principal.keyId };
+    const caller = { tenant: principal.tenant, keyId: principal.keyId };
+    const over = this.rates.over(caller.tenant, caller.keyId);
+    return { caller, refusal: over && tooManyRequests(over) };
+  }
+
+  /** Counts a request that was admitted from memory and answered, or refused; the headers that tell of it, names and values in turn. */
+  count({ caller: { tenant, keyId } }: Admission): string[] {
+    return rateHeaders(this.rates.take(tenant, keyId));
   }
 
   /** Compared with nothing but what the same connection sent before. */

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiLink, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import { ApiProblems } from '../platform/http/api-problems.dto.js';
 import type { Page } from '../platform/http/page.dto.js';
 import { PageQueryDto, limitOf, pageOf, placeOf } from '../platform/http/page.dto.js';
@@ -46,6 +46,7 @@ export class KeysController {
   @HttpCode(204)
   @ApiOperation({ summary: 'Revoke a key', description: 'It stops working everywhere within a second. Scope `admin`.' })
   @ApiParam({ name: 'keyId', description: 'the id of the key', example: 'Yk3vGx0aR2mQpL8s' })
+  @ApiLink({ from: KeyDto, fromField: 'keyId', routeParam: 'keyId' })
   @ApiNoContentResponse({ description: 'it is revoked' })
   @ApiProblems('KEY_NOT_FOUND')
   revoke(@Tenant() tenant: TenantId, @Param('keyId') keyId: string): Promise<void> {

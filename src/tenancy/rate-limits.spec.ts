@@ -33,7 +33,7 @@ const isOver = (limits: RateLimits, tenant = T, key = 'k'): boolean => limits.ta
 describe('limits on how often is asked', () => {
   it('are none where none is set', () => {
     const { limits } = setUp({});
-    expect([limits.take(T, 'k'), limits.isOver(T, 'k'), rateHeaders(null)]).toEqual([null, false, []]);
+    expect([limits.take(T, 'k'), limits.over(T, 'k'), rateHeaders(null)]).toEqual([null, null, []]);
   });
 
   it('count each key by itself, and begin anew a minute after the first request', () => {
@@ -66,7 +66,7 @@ describe('limits on how often is asked', () => {
       for (const gap of gaps) {
         clock.now += gap;
         if (clock.now >= windowEnds) [windowEnds, taken] = [clock.now + MINUTE, 0];
-        const foretold = limits.isOver(T, 'k');
+        const foretold = limits.over(T, 'k') !== null;
         const over = isOver(limits);
         expect([over, foretold]).toEqual([taken >= perKey, taken >= perKey]);
         if (!over) taken += 1;

@@ -64,11 +64,14 @@ export class RateLimits {
     return tightest([standing(key, perKey, now, over === 'key'), standing(all, perTenant, now, over === 'tenant')]);
   }
 
-  /** Whether the next request is over a limit; counts nothing. */
-  isOver(tenant: TenantId, keyId: string): boolean {
-    if (!this.hasLimits) return false;
-    const [key, all] = this.windowsOf(tenant, keyId, this.now());
-    return isSpent(key, this.rates.perKey) || isSpent(all, this.rates.perTenant);
+  /** The limit that the next request is over, null where it is over none; counts nothing. */
+  over(tenant: TenantId, keyId: string): Standing | null {
+    if (!this.hasLimits) return null;
+    const { perKey, perTenant } = this.rates;
+    const now = this.now();
+    const [key, all] = this.windowsOf(tenant, keyId, now);
+    if (isSpent(key, perKey)) return standing(key, perKey, now, true);
+    return isSpent(all, perTenant) ? standing(all, perTenant, now, true) : null;
   }
 
   /** Adds what was counted here to what all have counted. */

@@ -9,7 +9,7 @@ export class SettingsImpactDto {
   @Nested(() => SettingsPatchDto)
   patch!: SettingsPatchDto;
 
-  @ApiPropertyOptional(contextsSchema(DEFAULT_LIMITS))
+  @ApiPropertyOptional({ ...contextsSchema(DEFAULT_LIMITS), type: 'array', nullable: true })
   @Anything()
   contexts?: unknown;
 }

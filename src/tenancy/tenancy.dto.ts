@@ -12,7 +12,7 @@ export class CreateTenantDto {
   @Matches(new RegExp(TENANT_ID_PATTERN, 'u'), { message: `\`tenantId\` must match ${TENANT_ID_PATTERN}` })
   tenantId!: string;
 
-  @ApiProperty({ description: 'a name for people', example: 'Acme Ltd', maxLength: 200 })
+  @ApiProperty({ description: 'a name for people', example: 'Acme Ltd' })
   @Line(200)
   name!: string;
 }
@@ -37,16 +37,16 @@ export class TenantPageDto {
 }
 
 export class CreateKeyDto {
-  @ApiProperty({ description: 'what the key is for', example: 'trying things out', maxLength: 200 })
+  @ApiProperty({ description: 'what the key is for', example: 'trying things out' })
   @Line(200)
   name!: string;
 
-  @ApiProperty({ description: 'what the key may do; `governance:write` implies reading, `admin` implies all; a runtime needs `decide` alone', enum: SCOPES, isArray: true, example: ['admin'] })
+  @ApiProperty({ description: 'what the key may do; `governance:write` implies reading, `admin` implies all; a runtime needs `decide` alone', enum: SCOPES, isArray: true, minItems: 1, example: ['admin'] })
   @ArrayNotEmpty({ message: '`scopes` must name at least one scope' })
   @ListOf(SCOPES)
   scopes!: Scope[];
 
-  @ApiPropertyOptional({ description: 'when the key stops working; absent or null = never', example: null, format: 'date-time', type: 'string', nullable: true })
+  @ApiPropertyOptional({ description: 'when the key stops working; absent or null = never', example: null, type: 'string', nullable: true })
   @Optional()
   @Time()
   expiresAt?: string | null;
@@ -120,7 +120,7 @@ export class SettingsPatchDto {
   @Texts()
   mainAgentInitialSubagents?: string[] | null;
 
-  @ApiPropertyOptional({ description: 'delegates and spawning need a depth below this', type: 'integer', minimum: 0, maximum: 64, nullable: true, example: 2 })
+  @ApiPropertyOptional({ description: 'delegates and spawning need a depth below this', type: 'integer', nullable: true, example: 2 })
   @Optional()
   @WholeNumber(0, 64)
   maxSubagentDepth?: number | null;
@@ -145,7 +145,7 @@ export class SettingsPatchDto {
   @WholeNumber(1, 3_650)
   conversationRetentionDays?: number | null;
 
-  @ApiPropertyOptional({ description: 'days that an entry of history is kept: 1 to 3,650', type: 'integer', minimum: 1, maximum: 3_650, nullable: true, example: 400 })
+  @ApiPropertyOptional({ description: 'days that an entry of history is kept: 1 to 3,650', type: 'integer', nullable: true, example: 400 })
   @Optional()
   @WholeNumber(1, 3_650)
   historyRetentionDays?: number | null;

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiLink, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { Page } from '../platform/http/page.dto.js';
 import { PageQueryDto, limitOf, pageOf, placeOf } from '../platform/http/page.dto.js';
 import { ApiProblems } from '../platform/http/api-problems.dto.js';
@@ -39,6 +39,7 @@ export class TenantsController {
   @HttpCode(204)
   @ApiOperation({ summary: 'Remove a tenant with its keys and all its data', description: 'With the platform key alone. There is no way back.' })
   @ApiParam({ name: 'id', description: 'the id of the tenant', example: 'acme' })
+  @ApiLink({ from: TenantDto, fromField: 'tenantId', routeParam: 'id' })
   @ApiNoContentResponse({ description: 'it is gone' })
   @ApiProblems('TENANT_NOT_FOUND')
   delete(@Param('id') id: string): Promise<void> {

@@ -41,7 +41,7 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
 
 const OWN_DRIVER: readonly (readonly [packageName: RegExp, where: RegExp])[] = [
   [/generated\/client/u, /^(?:platform\/database\/|.*\/prisma-)/u],
-  [/^@nestjs\/swagger$/u, /(?:\.controller|\.dto|^openapi)\.ts$/u],
+  [/^@nestjs\/swagger$/u, /(?:\.controller|\.dto|^openapi|^platform\/http\/field-rules)\.ts$/u],
   [/^jose$/u, /^tenancy\/(?:issuer|people)/u],
   [/^pg$/u, /^platform\/database\//u],
   [/^ioredis$/u, /^(?:platform\/redis\/|.*\/redis-)/u],

@@ -132,7 +132,7 @@ describe.each(DATABASES)('the stream of changes, $name', (kind) => {
     expect(await tenant.caller.get('/v1/changes', { 'x-tenant-id': stranger })).toMatchObject({ status: 404 });
     expect(await platform(here).get('/v1/changes')).toMatchObject({ status: 400, body: { code: 'TENANT_REQUIRED' } });
     expect(await platform(here, 'nobody').get('/v1/changes')).toMatchObject({ status: 404, body: { code: 'TENANT_NOT_FOUND' } });
-    expect(await tenant.caller.send('post', '/v1/changes', {})).toMatchObject({ status: 404 });
+    expect(await tenant.caller.send('post', '/v1/changes', {})).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
     const head = await fetch(`${urls.get(here)}/v1/changes`, { method: 'HEAD', headers: { authorization: `Bearer ${key}` } });
     expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8']);
   });

@@ -27,6 +27,14 @@ describe('errors', () => {
     expect(own.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/u);
   });
 
+  it('tell the methods that a path has, and only of paths that are there', async () => {
+    for (const [method, path, allow] of [['put', '/v1/decide', 'POST'], ['post', '/v1/agents/m?x=1', 'DELETE, GET, HEAD, PATCH, PUT'], ['delete', '/health/live', 'GET, HEAD']] as const) {
+      const { status, headers, body } = await tenant.caller.send(method, path);
+      expect({ path, status, allow: headers['allow'], code: body.code }).toEqual({ path, status: 405, allow, code: 'METHOD_NOT_ALLOWED' });
+    }
+    for (const path of ['/v1/decide/none', '/v1/agents/m/none', '/v1/agents/']) expect((await tenant.caller.send('put', path)).body).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+  });
+
   it('stand in a batch where the answer would be, also where all answers together would be too much', async () => {
     const [large, small] = [{ agentId: 'm' }, { agentId: 'm', include: [] }];
     const { status, body } = await tenant.caller.post('/v1/decide/batch', { requests: [large, large, large, { agentId: 'ghost' }, small] });

@@ -14,6 +14,7 @@ export const ERRORS = {
   AGENT_NOT_FOUND: { status: 404, title: 'there is no such agent' },
   CONVERSATION_NOT_FOUND: { status: 404, title: 'there is no such conversation' },
   HISTORY_ENTRY_NOT_FOUND: { status: 404, title: 'history has no such entry' },
+  METHOD_NOT_ALLOWED: { status: 405, title: 'there is no such method here' },
   REQUEST_TIMEOUT: { status: 408, title: 'the request took too long to arrive' },
   TENANT_EXISTS: { status: 409, title: 'the tenant exists already' },
   TOOL_AVAILABLE: { status: 409, title: 'the tool is still declared by its source' },

@@ -1,9 +1,9 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { ROUTING_STRATEGIES } from '../../core/catalog.js';
+import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import type { AgentDocumentInput, ToolOverride } from '../../core/agent-document.js';
 import type { JsonObject } from '../../core/json.js';
 import { AppError } from '../errors/app-error.js';
-import { Anything, Flag, FreeObjectWith, Line, NamesTo, Nested, NestedList, Optional, Text, Texts, WholeNumber, isLine } from './field-rules.js';
+import { Flag, FreeObjectWith, Line, NamesTo, Nested, NestedList, Optional, Text, Texts, WholeNumber, isLine } from './field-rules.js';
+import { EXTRA_RULES } from './runtime-needs.dto.js';
 
 export class AgentToolsDto {
   @ApiPropertyOptional({ description: 'whether the core tools come by themselves', type: 'boolean', nullable: true, default: true, example: true })
@@ -38,9 +38,9 @@ export class ToolOverrideDto {
   @Text()
   label?: string | null;
 
-  @ApiPropertyOptional({ description: 'routing, and narrowing for sub-agents', type: 'object', additionalProperties: true, nullable: true, example: { workerRoutingStrategy: 'main-process-proxy', allowInSubagent: false } })
+  @ApiPropertyOptional({ description: 'routing, and narrowing for sub-agents', nullable: true, example: { workerRoutingStrategy: 'main-process-proxy', allowInSubagent: false } })
   @Optional()
-  @FreeObjectWith({ workerRoutingStrategy: ROUTING_STRATEGIES, allowInSubagent: 'boolean' })
+  @FreeObjectWith(EXTRA_RULES)
   extra?: ToolOverride['extra'] | null;
 }
 
@@ -50,7 +50,7 @@ export class SubagentConfigDto {
   @Flag()
   enabled?: boolean | null;
 
-  @ApiPropertyOptional({ description: 'how many at once; handed through', type: 'integer', minimum: 1, maximum: 1000, nullable: true, default: 1, example: 2 })
+  @ApiPropertyOptional({ description: 'how many at once; handed through', type: 'integer', nullable: true, default: 1, example: 2 })
   @Optional()
   @WholeNumber(1, 1000)
   maxConcurrency?: number | null;
@@ -77,6 +77,7 @@ export class SkillDto {
 }
 
 /** The members of a document of the new form, or of the old one: `toolsets`, and `tools` with `disabled` alone. */
+@ApiExtraModels(ToolOverrideDto)
 export class DocumentMembersDto {
   @ApiPropertyOptional({ description: 'a name for people; absent = the id', type: 'string', nullable: true, example: 'Researcher' })
   @Optional()
@@ -93,7 +94,7 @@ export class DocumentMembersDto {
   @Texts()
   availableTools?: string[] | null;
 
-  @ApiPropertyOptional({ description: 'from tool names to what this agent sees differently', type: 'object', additionalProperties: true, nullable: true, example: { web_search: { promptHint: 'Cite every page.' } } })
+  @ApiPropertyOptional({ description: 'from tool names to what this agent sees differently', type: 'object', additionalProperties: { nullable: true, allOf: [{ $ref: getSchemaPath(ToolOverrideDto) }] }, nullable: true, example: { web_search: { promptHint: 'Cite every page.' } } })
   @Optional()
   @NamesTo(() => ToolOverrideDto)
   toolOverrides?: Record<string, ToolOverrideDto | null> | null;
@@ -114,12 +115,14 @@ export class DocumentMembersDto {
   toolsets?: string[] | null;
 
   @ApiPropertyOptional({ description: 'as it was read; ignored', example: 'native', type: 'string', nullable: true })
-  @Anything()
-  origin?: unknown;
+  @Optional()
+  @Text()
+  origin?: string | null;
 
   @ApiPropertyOptional({ description: 'as it was read; ignored', example: '2026-11-30T09:15:00.000Z', type: 'string', nullable: true })
-  @Anything()
-  updatedAt?: unknown;
+  @Optional()
+  @Text()
+  updatedAt?: string | null;
 }
 
 export class AgentDocumentDto extends DocumentMembersDto {

@@ -1,14 +1,22 @@
 import { applyDecorators } from '@nestjs/common';
 import type { Type } from '@nestjs/common';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiProperty } from '@nestjs/swagger';
 import type { ValidationArguments } from 'class-validator';
 import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString, Matches, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 import { isObject } from '../../core/json.js';
 import { holds } from './body-shape.js';
 import type { Nesting } from './body-shape.js';
 
-/** class-validator's rules as this service words them: null means absent wherever a member is optional. */
+/**
+ * class-validator's rules as this service words them: null means absent wherever a member is optional. What a rule demands of a
+ * text or a number it tells the document itself, so that the two can not differ.
+ */
 
 const says = (rule: string) => ({ property }: ValidationArguments): string => `\`${property}\` must be ${rule}`;
+
+/** Adds to what the document says of the member; its own decorator stands above and says the rest. */
+const Published = (schema: ApiPropertyOptions): PropertyDecorator => ApiProperty(schema);
 
 export const Optional = (): PropertyDecorator => IsOptional();
 
@@ -21,18 +29,25 @@ export const Text = (): PropertyDecorator =>
 /** Not blank, no control characters, well-formed Unicode. */
 const LINE = /^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u;
 
+/** The same for the document, in the words that every dialect of patterns has. What is no Unicode can not be written in JSON that is. */
+const LINE_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$';
+
+export const lineSchema = (maxLength: number): { type: 'string'; minLength: number; maxLength: number; pattern: string } => ({ type: 'string', minLength: 1, maxLength, pattern: LINE_PATTERN });
+
 export const Line = (maxLength: number): PropertyDecorator =>
   applyDecorators(
+    Published({ minLength: 1, maxLength, pattern: LINE_PATTERN }),
     Matches(LINE, { message: says('a non-blank string without control characters') }),
     MaxLength(maxLength, { message: says(`at most ${maxLength} characters long`) }),
   );
 
-export const isLine = (text: string, maxLength: number): boolean => LINE.test(text) && text.length <= maxLength;
+/** Whether it is one, its length counted as JSON Schema does: in characters of Unicode. */
+export const isLine = (text: string, maxLength: number): boolean => LINE.test(text) && Array.from(text).length <= maxLength;
 
 export const Flag = (): PropertyDecorator => IsBoolean({ message: says('true or false') });
 
 export const WholeNumber = (min: number, max: number): PropertyDecorator =>
-  applyDecorators(IsInt({ message: says('a whole number') }), Min(min, { message: says(`at least ${min}`) }), Max(max, { message: says(`at most ${max}`) }));
+  applyDecorators(Published({ minimum: min, maximum: max }), IsInt({ message: says('a whole number') }), Min(min, { message: says(`at least ${min}`) }), Max(max, { message: says(`at most ${max}`) }));
 
 export const OneOf = (values: readonly string[]): PropertyDecorator => IsIn([...values], { message: says(`one of ${values.join(', ')}`) });
 
@@ -86,27 +101,36 @@ function isTime(value: unknown): boolean {
 
 /** A moment of the calendar. */
 export const Time = (): PropertyDecorator =>
-  ValidateBy({ name: 'time', validator: { validate: isTime, defaultMessage: (args) => says('a time such as 2027-06-30T00:00:00Z')(args as ValidationArguments) } });
+  applyDecorators(Published({ format: 'date-time' }), ValidateBy({ name: 'time', validator: { validate: isTime, defaultMessage: (args) => says('a time such as 2027-06-30T00:00:00Z')(args as ValidationArguments) } }));
 
 /** What a known member of a free-form object must be: true or false, or one of some words. */
-export type MemberRule = 'boolean' | readonly string[];
+export interface MemberRule {
+  readonly description: string;
+  readonly values: 'boolean' | readonly string[];
+}
 
 const memberFault = (rules: Readonly<Record<string, MemberRule>>, value: unknown): string | null => {
   if (!isObject(value)) return 'an object';
-  for (const [member, rule] of Object.entries(rules)) {
+  for (const [member, { values }] of Object.entries(rules)) {
     const given = Object.hasOwn(value, member) ? (value[member] ?? null) : null;
-    const fits = given === null || (rule === 'boolean' ? typeof given === 'boolean' : typeof given === 'string' && rule.includes(given));
-    if (!fits) return `an object whose \`${member}\` is ${rule === 'boolean' ? 'true or false' : `one of ${rule.join(', ')}`}`;
+    const fits = given === null || (values === 'boolean' ? typeof given === 'boolean' : typeof given === 'string' && values.includes(given));
+    if (!fits) return `an object whose \`${member}\` is ${values === 'boolean' ? 'true or false' : `one of ${values.join(', ')}`}`;
   }
   return null;
 };
 
+const publishedMember = ({ description, values }: MemberRule) =>
+  (values === 'boolean' ? { type: 'boolean' as const, nullable: true, description, example: true } : { type: 'string' as const, enum: [...values], nullable: true, description, example: values[0] });
+
 /** An object whose known members are checked while others pass. */
 export const FreeObjectWith = (rules: Readonly<Record<string, MemberRule>>): PropertyDecorator =>
-  ValidateBy({
-    name: 'freeObjectWith',
-    validator: {
-      validate: (value: unknown) => memberFault(rules, value) === null,
-      defaultMessage: (args) => says(memberFault(rules, args?.value) ?? 'valid')(args as ValidationArguments),
-    },
-  });
+  applyDecorators(
+    Published({ type: 'object', additionalProperties: true, properties: Object.fromEntries(Object.entries(rules).map(([member, rule]) => [member, publishedMember(rule)])) }),
+    ValidateBy({
+      name: 'freeObjectWith',
+      validator: {
+        validate: (value: unknown) => memberFault(rules, value) === null,
+        defaultMessage: (args) => says(memberFault(rules, args?.value) ?? 'valid')(args as ValidationArguments),
+      },
+    }),
+  );

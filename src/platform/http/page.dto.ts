@@ -1,11 +1,11 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
-import { IsOptional, IsString, Matches } from 'class-validator';
+import { IsOptional, Matches } from 'class-validator';
 import { AppError } from '../errors/app-error.js';
 
 export class PageQueryDto {
-  @ApiPropertyOptional({ description: '`nextCursor` of the page before; opaque', example: 'WyJyZWFkX2ZpbGUiXQ' })
+  @ApiPropertyOptional({ description: '`nextCursor` of the page before; opaque', pattern: '^[A-Za-z0-9_-]+$', example: 'WyJyZWFkX2ZpbGUiXQ' })
   @IsOptional()
-  @IsString({ message: '`cursor` must be given once' })
+  @Matches(/^[A-Za-z0-9_-]+$/u, { message: '`cursor` must be the `nextCursor` of a page' })
   cursor?: string;
 
   @ApiPropertyOptional({ description: 'items on a page', type: 'integer', minimum: 1, maximum: 500, default: 100, example: 100 })

@@ -1,5 +1,11 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { FILESYSTEMS } from '../../core/catalog.js';
+import { FILESYSTEMS, ROUTING_STRATEGIES } from '../../core/catalog.js';
+
+/** The members of `extra` that decide; the others are handed through. */
+export const EXTRA_RULES = {
+  workerRoutingStrategy: { description: 'where the tool runs, as far as the session lets it', values: ROUTING_STRATEGIES },
+  allowInSubagent: { description: 'whether sub-agents may have it', values: 'boolean' },
+} as const;
 
 /** What a tool needs of a session: the same in the registry and in decisions. */
 export class RuntimeNeedsDto {

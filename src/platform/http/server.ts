@@ -60,3 +60,25 @@ export function refuseNul(fastify: FastifyInstance): void {
     done(/%00/u.test(request.url) ? new AppError('BAD_REQUEST', 'the address holds a NUL character') : undefined);
   });
 }
+
+/** A path that is there for other methods says so, and for which (RFC 9110, 15.5.6). */
+export function refuseOtherMethods(fastify: FastifyInstance): void {
+  const routes: { readonly path: RegExp; readonly methods: string[] }[] = [];
+  fastify.addHook('onRoute', ({ url, method }) => {
+    const path = url.replaceAll(/[.*]/gu, '\\$&').replaceAll(/:\w+/gu, '[^/]+');
+    routes.push({ path: new RegExp(`^${path}$`, 'u'), methods: [method].flat() });
+  });
+  const methodsOf = (url: string): string[] => {
+    const [path = ''] = url.split('?');
+    return [...new Set(routes.filter((route) => route.path.test(path)).flatMap(({ methods }) => methods))].sort();
+  };
+  fastify.addHook('onRequest', (request, reply, done) => {
+    const methods = request.is404 ? methodsOf(request.url) : [];
+    if (methods.length === 0) {
+      done();
+      return;
+    }
+    reply.header('allow', methods.join(', '));
+    done(new AppError('METHOD_NOT_ALLOWED', `this path takes ${methods.map((name) => `\`${name}\``).join(', ')} alone`));
+  });
+}
