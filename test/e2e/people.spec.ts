@@ -89,7 +89,7 @@ describe.each(DATABASES)('people, $name', (kind) => {
     const answers = await Promise.all(wrong.map((text) => decide(bearing(text))));
     expect(new Set(answers.map(({ status, headers, body }) => JSON.stringify([status, headers['www-authenticate'], { ...body, requestId: '' }]))).size).toBe(1);
     expect(answers[0]).toMatchObject({ status: 401, body: { code: 'UNAUTHENTICATED' } });
-    expect((await decide(bearing('x'.repeat(20_000)))).status).toBe(400);
+    expect((await decide(bearing('x'.repeat(20_000)))).status).toBe(431);
   });
 
   it('act in their own tenant alone, and find another one no more than a key does', async () => {
@@ -133,7 +133,7 @@ describe.each(DATABASES)('people, $name', (kind) => {
     const admitted = (authorization: string, more = {}) => guard.admitsFromMemory(DECIDE_ACCESS, { headers: { authorization, ...more }, connection: {} });
     expect(admitted(`Bearer ${text}`)).toBeNull();
     expect((await decide(bearing(text))).status).toBe(200);
-    expect(admitted(`Bearer ${text}`)).toEqual({ tenant: tenant.tenantId, keyId: 'person:fast' });
+    expect(admitted(`Bearer ${text}`)).toEqual({ caller: { tenant: tenant.tenantId, keyId: 'person:fast' }, refusal: null });
     expect(admitted(`Bearer ${text}`, { 'x-tenant-id': 'other' })).toBeNull();
     expect(admitted(`Bearer ${text.slice(0, -4)}AAAA`)).toBeNull();
     const reader = await issuer.token({ tenant: tenant.tenantId, scope: 'toolcrib:governance:read' });
