@@ -106,7 +106,7 @@ export interface AppParts {
   readonly looks: DatabaseLooks;
   /** Left out where there is none. */
   readonly redis?: SharedRedis;
-  /** Of the program, for what builds must not share; left out where nothing is shared. */
+  /** Of the program, for what builds must not share. */
   readonly build?: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -156,7 +156,7 @@ export class AppModule {
         { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore, RateLimits] },
         { provide: RateLimits, useValue: new RateLimits(config.rates, redis === undefined ? new NoRateStore() : new RedisRateStore(redis, WINDOW_S), metrics) },
         { provide: APP_GUARD, useExisting: AccessGuard },
-        { provide: AnswerMemo, useValue: new AnswerMemo(limits.answerBytes) },
+        { provide: AnswerMemo, useValue: new AnswerMemo(limits.answerBytes, build) },
         OutcomeMemo, Answers, ColdAnswers, SharedAnswering,
         { provide: AnswerStore, useValue: redis === undefined ? new NoAnswerStore() : new RedisAnswerStore(redis, platformKey, build, metrics) },
         ...invalidationProviders({ config, database, looks, redis: redis ?? null, logger, metrics }),

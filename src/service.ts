@@ -5,10 +5,10 @@ import { serveDocument } from './openapi.js';
 import { Invalidation } from './invalidation/invalidation.js';
 import { RevisionLoader } from './invalidation/revision.loader.js';
 import type { Config } from './platform/config/config.js';
-import { Database, connectionPool } from './platform/database/database.js';
+import { Database, connectionPool, migrationPool } from './platform/database/database.js';
 import type { EmbeddedDatabase } from './platform/database/embedded.js';
 import { DatabaseLooks, lookPool } from './platform/database/looks.js';
-import { migrate } from './platform/database/migrate.js';
+import { migrate, standing } from './platform/database/migrate.js';
 import { fingerprint } from './platform/fingerprint.js';
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
@@ -33,6 +33,8 @@ const LONGEST_RETRY_MS = 5_000;
 export interface Opened {
   readonly database: Database;
   readonly looks: DatabaseLooks;
+  /** Applies what is missing; the names of it. */
+  readonly migrate: () => Promise<string[]>;
   readonly close: () => Promise<void>;
 }
 
@@ -41,23 +43,36 @@ export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<Op
   if (databaseUrl !== null) {
     const database = new Database(connectionPool(databaseUrl));
     const looks = new DatabaseLooks(lookPool(databaseUrl));
-    return { database, looks, close: () => Promise.all([database.close(), looks.close()]).then(() => undefined) };
+    return { database, looks, migrate: () => migrateAt(databaseUrl), close: () => Promise.all([database.close(), looks.close()]).then(() => undefined) };
   }
   const { openEmbedded } = await import('./platform/database/embedded.js');
   const embedded: EmbeddedDatabase = await openEmbedded(dataDir);
   const database = new Database(embedded.pool);
-  return { database, looks: new DatabaseLooks(embedded.pool), close: () => database.close().then(() => embedded.close()) };
+  const close = (): Promise<void> => database.close().then(() => embedded.close());
+  return { database, looks: new DatabaseLooks(embedded.pool), migrate: () => migrate(embedded.pool), close };
+}
+
+async function migrateAt(databaseUrl: string): Promise<string[]> {
+  const pool = migrationPool(databaseUrl);
+  // One that breaks while idle ends nothing.
+  pool.on('error', () => undefined);
+  try {
+    return await migrate(pool);
+  } finally {
+    await pool.end();
+  }
 }
 
 /** Starts listening at once; a database that is not there yet is waited for, and `/health/ready` says so meanwhile. */
 export async function startService(config: Config, platformKey: string, logger: Logger): Promise<RunningService> {
-  const { database, looks, close } = await openDatabase(config);
+  const opened = await openDatabase(config);
+  const { database, looks, close } = opened;
   const metrics = new Metrics();
   const redis = config.redisUrl === null ? undefined : new SharedRedis(config.redisUrl, logger, metrics);
-  const app = await createApp({ config, platformKey, database, looks, logger, metrics, ...(redis && { redis, build: await fingerprint() }) });
+  const app = await createApp({ config, platformKey, database, looks, logger, metrics, build: await fingerprint(), ...(redis && { redis }) });
   serveDocument(app);
   const stopping = new AbortController();
-  const prepared = prepare(database, () => firstQueries(app), config, logger, stopping.signal);
+  const prepared = prepare(opened, () => firstQueries(app), config, logger, stopping.signal);
   if (config.databaseUrl === null) await prepared;
   await app.listen(config.port, config.host);
   const sweeper = app.get(Sweeper);
@@ -102,18 +117,31 @@ const NOBODY = 'nobody' as TenantId;
 const firstQueries = (app: NestFastifyApplication): Promise<unknown> =>
   Promise.all([app.get(KeyStore).find(NOBODY, 'none'), app.get(PolicyLoader).load(NOBODY, null), app.get(RevisionLoader).points([NOBODY])]);
 
-/** Applies the migrations, as often as it takes until the database is there. */
-async function prepare(database: Database, warmUp: () => Promise<unknown>, { migrate: migrating }: Config, logger: Logger, stop: AbortSignal): Promise<void> {
+const NOT_MIGRATED = 'migrations of this build are not applied: run `node dist/main.js migrate`';
+
+/** Applies the migrations, or waits for who does, as often as it takes until the database is there. */
+async function prepare({ database, migrate: applyMissing }: Opened, warmUp: () => Promise<unknown>, config: Config, logger: Logger, stop: AbortSignal): Promise<void> {
   for (let wait = FIRST_RETRY_MS; !stop.aborted; wait = Math.min(2 * wait, LONGEST_RETRY_MS)) {
     try {
-      const applied = migrating ? await migrate(database.pool) : await database.ping().then(() => []);
+      const applied = config.migrate ? await applyMissing() : [];
       if (applied.length > 0) logger.info({ applied }, 'migrations applied');
+      await mustBeMigrated(database, logger);
       await database.warmUp(warmUp);
       database.markReady();
       return;
     } catch (error) {
+      database.notReadyBecause = error instanceof NotMigrated ? error.message : 'the database is not there yet';
       logger.warn({ reason: error instanceof Error ? error.message : String(error), retryInMs: wait }, 'the database is not there yet');
       await sleep(wait, undefined, { signal: stop }).catch(() => undefined);
     }
   }
+}
+
+class NotMigrated extends Error {}
+
+/** Newer tables serve as well: whatever a migration may do, the build before it runs on. */
+async function mustBeMigrated({ pool }: Database, logger: Logger): Promise<void> {
+  const { isComplete, unknown } = await standing(pool);
+  if (!isComplete) throw new NotMigrated(NOT_MIGRATED);
+  if (unknown.length > 0) logger.warn({ unknown }, 'a newer build has migrated this database');
 }

@@ -5,7 +5,7 @@ import type { TenantId } from '../platform/tenant-id.js';
 import { PAIRS, PLAIN } from '../../test/support/request-pairs.js';
 import { answerKey } from './answer-key.js';
 import type { Question } from './answer-memo.js';
-import { partsOf, questionOf } from './answer-memo.js';
+import { etagOf, partsOf, questionOf } from './answer-memo.js';
 
 const TENANT = 't' as TenantId;
 const POINT = { incarnation: 'i', revision: 7 };
@@ -51,5 +51,11 @@ describe('a question', () => {
       expect(partsOf(questionOf(TENANT, POINT, 'zh', request))).toEqual({ tenant: TENANT, ...POINT, language: 'zh', request });
     }
     expect(partsOf('t\ni\n7\nen\n{}' as Question).revision).toBe(7);
+  });
+
+  it('has an ETag for each state of its conversation and each build', () => {
+    const question = questionOf(TENANT, POINT, 'en', '{}');
+    const etags = [null, { id: 'c', version: '1' }, { id: 'c', version: '2' }].flatMap((state) => ['old', 'new'].map((build) => etagOf(question, state, build)));
+    expect(new Set(etags).size).toBe(6);
   });
 });

@@ -63,7 +63,7 @@ export class Answers {
 
   /** Made by another replica. */
   shared(tenant: TenantId, { body, outcome, conversation, ...point }: ColdAnswer, { language, text, ifNoneMatch }: Asked): Answer {
-    const etag = etagOf(questionOf(tenant, point, language, text), conversation);
+    const etag = etagOf(questionOf(tenant, point, language, text), conversation, this.memo.build);
     const answer = { body, etag, revision: String(point.revision), outcome };
     return isNamedIn(ifNoneMatch, etag) ? notModified(answer) : whole(answer);
   }
@@ -75,7 +75,7 @@ export class Answers {
     if (!isSettled) return whole({ body: this.outcomes.write(tenant, decided), etag: null, revision, outcome });
     const question = questionOf(tenant, view, language, text);
     const state = conversation && { id: conversationId ?? '', version: conversation.version };
-    const etag = etagOf(question, state);
+    const etag = etagOf(question, state, this.memo.build);
     const isKept = this.memo.isAskedAgain(etag);
     const isHad = isNamedIn(ifNoneMatch, etag);
     if (isHad && !isKept) return notModified({ etag, revision });

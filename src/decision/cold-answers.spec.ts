@@ -61,7 +61,7 @@ describe('a kept answer', () => {
   it('holds no more memory than its own bytes', () => {
     const memo = new AnswerMemo(10_000);
     const question = questionOf(TENANT, { incarnation: 'i', revision: 1 }, 'en', '{}');
-    memo.keep(question, { body: Buffer.from('small'), etag: etagOf(question, null), revision: '1', outcome: 'ok', conversation: null });
+    memo.keep(question, { body: Buffer.from('small'), etag: etagOf(question, null, ''), revision: '1', outcome: 'ok', conversation: null });
     expect([memo.find(question)?.body.toString(), memo.find(question)?.body.buffer.byteLength]).toEqual(['small', 5]);
   });
 });

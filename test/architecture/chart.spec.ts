@@ -37,7 +37,7 @@ describe('the chart', () => {
   });
 
   it('gives a pod the time in which the service ends, and the pause before', async () => {
-    const [, shutdown = ''] = /const SHUTDOWN_MS = ([\d_]+);/u.exec(await readFile('src/main.ts', 'utf8')) ?? [];
+    const [, shutdown = ''] = /const SHUTDOWN_MS = ([\d_]+);/u.exec(await readFile('src/commands.ts', 'utf8')) ?? [];
     expect(template).toContain(`terminationGracePeriodSeconds: {{ add .Values.preStopSeconds ${Number(shutdown.replaceAll('_', '')) / 1_000} 5 }}`);
   });
 

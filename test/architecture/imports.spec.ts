@@ -10,7 +10,7 @@ const SHARED_PORTS = ['governance', 'invalidation', 'policy', 'engines', 'search
 const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; readonly packages: readonly RegExp[] }[] = [
   { from: /^core\//u, may: [/^core\//u], packages: [] },
   // Composition: these alone name adapters.
-  { from: /^(?:main|service|create-app|openapi|write-openapi|app\.module|invalidation\/invalidation\.module)\.ts$/u, may: [/./u], packages: [/^@nestjs\//u, /^node:/u, /^fastify$/u] },
+  { from: /^(?:main|commands|service|create-app|openapi|write-openapi|app\.module|invalidation\/invalidation\.module)\.ts$/u, may: [/./u], packages: [/^@nestjs\//u, /^node:/u, /^fastify$/u] },
   // Adapters.
   { from: /\/redis-[\w-]+(?:\.store)?\.ts$/u, may: [/^core\//u, /^platform\//u, /^invalidation\/announcements/u, /\.store\.ts$/u], packages: [/^ioredis$/u, /^rate-limiter-flexible$/u, /^node:/u] },
   { from: /^invalidation\/postgres-/u, may: [/^platform\//u, /^invalidation\/announcements/u], packages: [] },

@@ -1,11 +1,16 @@
 import { mkdtemp, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectionPool } from '../../src/platform/database/database.js';
-import { MIGRATIONS_DIR, migrate } from '../../src/platform/database/migrate.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { connectionPool, migrationPool } from '../../src/platform/database/database.js';
+import { openEmbedded } from '../../src/platform/database/embedded.js';
+import { MIGRATIONS_DIR, migrate, standing } from '../../src/platform/database/migrate.js';
 import type { TestDatabase } from '../support/databases.js';
 import { DATABASES, newPostgresUrl, postgresServer } from '../support/databases.js';
+import { FLEET_KEY, becomes, isReady } from '../support/fleet.js';
+import type { ServiceProcess } from '../support/process.js';
+import { ask, listening, spawnService } from '../support/process.js';
 
 interface Column {
   readonly table: string;
@@ -45,6 +50,70 @@ const byPlace = (a: Column, b: Column): number => (`${a.table}.${a.column}` < `$
   });
 });
 
+/** What Prisma's own command takes, too. */
+const LOCK = 72_707_369;
+
+(postgresServer === undefined ? describe.skip : describe)('migrations as a job of their own', () => {
+  let url: string;
+  let client: pg.Client;
+  const running: ServiceProcess[] = [];
+  const start = (environment: Record<string, string>, args?: readonly string[]): ServiceProcess => {
+    const service = spawnService({ DATABASE_URL: url, TOOLCRIB_PLATFORM_KEY: FLEET_KEY, ...environment }, args);
+    running.push(service);
+    return service;
+  };
+  beforeEach(async () => {
+    url = await newPostgresUrl(postgresServer ?? '');
+    client = new pg.Client({ connectionString: url });
+    await client.connect();
+  });
+  afterEach(async () => {
+    for (const { child } of running) child.kill('SIGKILL');
+    await Promise.all(running.splice(0).map(({ ended }) => ended));
+    await client.end();
+  });
+
+  it('wait for another as long as it takes, and end at once when they are told to', async () => {
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK]);
+    const waiting = async (): Promise<number> => {
+      const { rows } = await client.query<{ count: number }>("SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'toolcrib-migrate' AND wait_event = 'advisory'");
+      return rows[0]?.count ?? 0;
+    };
+    const [told, left] = [start({}, ['migrate']), start({}, ['migrate'])];
+    expect(await becomes(async () => (await waiting()) === 2, 60_000)).toBe(true);
+    told.child.kill('SIGTERM');
+    // Heard, which by default it is not by process 1 of a container: else this would be the signal's name.
+    expect(await told.ended).toBe(128 + 15);
+    const pool = migrationPool(url);
+    expect([pool.options.query_timeout, connectionPool(url).options.query_timeout]).toEqual([undefined, 15_000]);
+    await client.query('SELECT pg_advisory_unlock($1)', [LOCK]);
+    expect([await left.ended, left.output()]).toEqual([0, expect.stringMatching(/^applied \d+_/u)]);
+    expect(await standing(pool)).toEqual({ isComplete: true, unknown: [] });
+    await pool.end();
+  });
+
+  it('are waited for by a replica that does not migrate: it is live, says what it waits for, and gets ready by itself', async () => {
+    const at = await listening(start({ TOOLCRIB_MIGRATE: 'off' }));
+    const detail = 'migrations of this build are not applied: run `node dist/main.js migrate`';
+    expect(await becomes(async () => (await ask(at, null, 'GET', '/health/ready')).body.detail === detail, 20_000)).toBe(true);
+    expect((await ask(at, null, 'GET', '/health/live')).status).toBe(200);
+    expect((await ask(at, FLEET_KEY, 'GET', '/v1/tenants')).body).toMatchObject({ status: 503, code: 'DATABASE_UNAVAILABLE', detail });
+    expect(await start({}, ['migrate']).ended).toBe(0);
+    expect(await becomes(() => isReady(at), 20_000)).toBe(true);
+  });
+
+  it('of a newer build are no obstacle to this one, whether it migrates or not: it says so, and serves', async () => {
+    expect(await start({}, ['migrate']).ended).toBe(0);
+    await client.query("INSERT INTO _prisma_migrations (id, checksum, migration_name, finished_at, applied_steps_count) VALUES ('new', 'new', '29990101000000_new', now(), 1)");
+    for (const migrating of ['on', 'off']) {
+      const service = start({ TOOLCRIB_MIGRATE: migrating });
+      const at = await listening(service);
+      expect(await becomes(() => isReady(at), 20_000)).toBe(true);
+      expect(service.output()).toContain('"unknown":["29990101000000_new"],"msg":"a newer build has migrated this database"');
+    }
+  });
+});
+
 describe.each(DATABASES)('migrations, $name', (kind) => {
   let test: TestDatabase;
   beforeAll(async () => {
@@ -80,6 +149,25 @@ describe.each(DATABASES)('migrations, $name', (kind) => {
     await put('2_extra', 'CREATE TABLE extra (id bigint);');
     await expect(migrate(test.database.pool, folder)).rejects.toThrow('`2_extra` was altered');
     await test.database.pool.query("DROP TABLE extra; DELETE FROM _prisma_migrations WHERE migration_name = '2_extra'");
+  });
+
+  it('are looked for as the role that serves, and one that is missing is missed', async () => {
+    const { pool } = test.database;
+    expect(await standing(pool)).toEqual({ isComplete: true, unknown: [] });
+    await pool.query("UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name LIKE '%_changes'");
+    expect(await standing(pool)).toEqual({ isComplete: false, unknown: [] });
+    await pool.query('UPDATE _prisma_migrations SET rolled_back_at = NULL');
+    await pool.query('REVOKE SELECT (migration_name) ON _prisma_migrations FROM toolcrib_service');
+    expect(await standing(pool)).toEqual({ isComplete: false, unknown: [] });
+    await pool.query('GRANT SELECT (migration_name) ON _prisma_migrations TO toolcrib_service');
+    expect((await pool.query('SELECT current_user = session_user AS own')).rows).toEqual([{ own: true }]);
+  });
+
+  it('are all missing in a new database', async () => {
+    const { pool, close } = await openEmbedded(null);
+    expect(await standing(pool)).toEqual({ isComplete: false, unknown: [] });
+    await pool.end();
+    await close();
   });
 
   it('say in their first line why they are there', async () => {

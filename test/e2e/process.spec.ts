@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
@@ -146,6 +147,16 @@ describe('the process', () => {
     service.child.kill('SIGTERM');
     expect((await running_).status).toBe(200);
     expect(await service.ended).toBe(0);
+  });
+
+  it('hears SIGTERM before it listens: it makes its database whole, ends with 0, and starts from it again', async () => {
+    const dataDir = await newDataDir();
+    const environment = { TOOLCRIB_DATA_DIR: dataDir, TOOLCRIB_PLATFORM_KEY: KEY };
+    const service = start(environment);
+    while (!existsSync(path.join(dataDir, 'lock'))) await sleep(5);
+    service.child.kill('SIGTERM');
+    expect([await service.ended, service.output()]).toEqual([0, expect.stringContaining('"msg":"stopping"')]);
+    expect((await ask(await listening(start(environment)), KEY, 'GET', '/v1/tenants')).status).toBe(200);
   });
 
   it('is not held up by a client that never sends its body', async () => {

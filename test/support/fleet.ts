@@ -43,17 +43,17 @@ export async function becomes(holds: () => Promise<boolean>, withinMs: number): 
 
 export const isReady = async (url: string): Promise<boolean> => (await ask(url, null, 'GET', '/health/ready')).status === 200;
 
-/** Replicas of one service, each a process of its own. */
+/** Replicas of one service, each a process of its own, of this build or of another. */
 export class Fleet {
   /** Those that callers know of. */
   readonly replicas: Replica[] = [];
   private readonly services: ServiceProcess[] = [];
 
-  constructor(private readonly environment: Readonly<Record<string, string>>) {}
+  constructor(private readonly environment: Readonly<Record<string, string>>, private readonly main?: string) {}
 
   /** Another replica, once it is ready, and has done what it is given to warm up with. */
   async add(more: Readonly<Record<string, string>> = {}, warmUp: (replica: Replica) => Promise<unknown> = () => Promise.resolve()): Promise<Replica> {
-    const service = spawnService({ TOOLCRIB_PLATFORM_KEY: FLEET_KEY, ...this.environment, ...more });
+    const service = spawnService({ TOOLCRIB_PLATFORM_KEY: FLEET_KEY, ...this.environment, ...more }, [], this.main);
     this.services.push(service);
     const replica = { url: await listening(service), service };
     if (!(await becomes(() => isReady(replica.url), 60_000))) throw new Error(`the replica does not get ready: ${service.output().slice(-2_000)}`);

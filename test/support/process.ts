@@ -16,11 +16,11 @@ export interface ServiceProcess {
 
 export const newDataDir = (): Promise<string> => mkdtemp(path.join(tmpdir(), 'toolcrib-data-'));
 
-/** The built service as a process of its own. */
-export function spawnService(environment: Record<string, string>, args: readonly string[] = []): ServiceProcess {
+/** The built service as a process of its own, or another build of it. */
+export function spawnService(environment: Record<string, string>, args: readonly string[] = [], main = 'dist/main.js'): ServiceProcess {
   keepSecret(environment['TOOLCRIB_PLATFORM_KEY']);
   for (const name of ['DATABASE_URL', 'REDIS_URL']) keepPassword(environment[name]);
-  const service = spawnProcess([process.execPath, 'dist/main.js', ...args], { env: { PATH: process.env['PATH'], PORT: '0', ...environment } });
+  const service = spawnProcess([process.execPath, main, ...args], { env: { PATH: process.env['PATH'], PORT: '0', ...environment } });
   overhear('what the process printed', service.output);
   return service;
 }

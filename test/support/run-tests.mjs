@@ -1,6 +1,7 @@
 // Runs the whole suite: finds or starts PostgreSQL and Redis for the suites that are about them, and names what was not run.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { oldCommits } from './old-builds.mjs';
 import { postgresHome, startPostgres } from './postgres-server.mjs';
 import { redisHome, startRedis } from './redis-server.mjs';
 
@@ -25,6 +26,7 @@ for (const { name, variable, programs, home, start } of SERVICES) {
 // They kill their servers, so they take none that somebody lends.
 const missing = SERVICES.filter(({ home }) => home === null).map(({ programs }) => programs);
 if (missing.length > 0) notRun.push(`the soak and the suites on failures, which start servers of their own: install ${missing.join(', ')}`);
+if (oldCommits().length === 0) notRun.push('earlier builds on this schema: they take a clone of git with its history');
 
 const stop = () => Promise.all(servers.map((server) => server.stop()));
 if (notRun.length > 0 && process.env.REQUIRE_SERVICES === '1') {

@@ -22,6 +22,8 @@ export class Database {
   private readonly prisma: PrismaClient;
   private ready = false;
   private warming = false;
+  /** Told to whoever asks before it is ready. */
+  notReadyBecause = 'the database is not there yet';
   /** While it is, nobody is sent there to wait: whoever finds out that it is back says so. */
   isAway = false;
 
@@ -64,7 +66,7 @@ export class Database {
   }
 
   private transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
-    if (!this.ready && !this.warming) throw new AppError('DATABASE_UNAVAILABLE', 'the database is not there yet');
+    if (!this.ready && !this.warming) throw new AppError('DATABASE_UNAVAILABLE', this.notReadyBecause);
     if (this.isAway) throw new AppError('DATABASE_UNAVAILABLE', 'the database can not be reached: try again shortly');
     // Said each time, for a server may have another default.
     const isolationLevel = Prisma.TransactionIsolationLevel.ReadCommitted;
@@ -83,8 +85,12 @@ export class Database {
   }
 }
 
-/** For one statement: many times what the largest sync takes. */
+/** For one statement of a request: many times what the largest sync takes. */
 const QUERY_TIMEOUT_MS = 15_000;
 
 export const connectionPool = (databaseUrl: string): pg.Pool =>
   new pg.Pool({ connectionString: databaseUrl, max: 10, connectionTimeoutMillis: 3_000, query_timeout: QUERY_TIMEOUT_MS, application_name: 'toolcrib', keepAlive: true });
+
+/** One connection for migrations, which take as long as they take: a statement may rewrite a table, or wait while another process migrates. */
+export const migrationPool = (databaseUrl: string): pg.Pool =>
+  new pg.Pool({ connectionString: databaseUrl, max: 1, connectionTimeoutMillis: 3_000, application_name: 'toolcrib-migrate', keepAlive: true });

@@ -28,6 +28,14 @@ async function readMigrations(folder: string): Promise<Migration[]> {
   }));
 }
 
+/** How what is applied to a database stands to what this build knows. */
+export interface Standing {
+  /** All that this build knows is there. */
+  readonly isComplete: boolean;
+  /** Of a newer build, whose tables this one runs on. */
+  readonly unknown: readonly string[];
+}
+
 /** Applies what is missing, each in a transaction of its own, under a lock that one process holds. Returns the names applied. */
 export async function migrate(pool: pg.Pool, folder = MIGRATIONS_DIR): Promise<string[]> {
   const migrations = await readMigrations(folder);
@@ -45,10 +53,32 @@ export async function migrate(pool: pg.Pool, folder = MIGRATIONS_DIR): Promise<s
   }
 }
 
+/** `SQLSTATE` of a database whose migrations have not come so far that the service may read their list: no role, no table, no right. */
+const NOT_SO_FAR = new Set(['22023', '42P01', '42501']);
+
+/** Looks, as the role that the service acts as, and applies nothing. */
+export async function standing(pool: pg.Pool, folder = MIGRATIONS_DIR): Promise<Standing> {
+  const known = new Set((await readMigrations(folder)).map(({ name }) => name));
+  try {
+    // One message is one transaction, and the role goes with it.
+    const results = await pool.query(`SET LOCAL ROLE toolcrib_service; ${APPLIED}`) as unknown as pg.QueryResult<Applied>[];
+    const applied = new Set((results[1]?.rows ?? []).map(({ migration_name }) => migration_name));
+    return { isComplete: [...known].every((name) => applied.has(name)), unknown: [...applied].filter((name) => !known.has(name)).sort() };
+  } catch (error) {
+    if (NOT_SO_FAR.has(String((error as { code?: unknown }).code))) return { isComplete: false, unknown: [] };
+    throw error;
+  }
+}
+
+interface Applied {
+  readonly migration_name: string;
+  readonly checksum: string;
+}
+
+const APPLIED = 'SELECT migration_name, checksum FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL';
+
 async function appliedChecksums(client: pg.PoolClient): Promise<Map<string, string>> {
-  const { rows } = await client.query<{ migration_name: string; checksum: string }>(
-    'SELECT migration_name, checksum FROM _prisma_migrations WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
-  );
+  const { rows } = await client.query<Applied>(APPLIED);
   return new Map(rows.map(({ migration_name, checksum }) => [migration_name, checksum]));
 }
 

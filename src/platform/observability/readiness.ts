@@ -26,7 +26,7 @@ export class Readiness {
 
   /** Throws `DATABASE_UNAVAILABLE` when answers would be too stale to give. */
   async check(): Promise<ReadyState> {
-    if (!this.database.isReady) throw new AppError('DATABASE_UNAVAILABLE', 'the database is not there yet, or its migrations are not applied');
+    if (!this.database.isReady) throw new AppError('DATABASE_UNAVAILABLE', this.database.notReadyBecause);
     // Nobody is sent to a database that looks have found away, though a ping may get through before the next look.
     const up = !this.database.isAway && await Promise.race([this.database.ping().then(() => true, () => false), sleep(PING_TIMEOUT_MS, false, { ref: false })]);
     this.metrics.databaseUp.set(up ? 1 : 0);
