@@ -50,8 +50,7 @@ describe('a service under fire', () => {
     for (let tries = 0; tries < 300 && (await ask(at, null, 'GET', '/health/ready')).status !== 200; tries += 1) await sleep(100);
   };
   beforeAll(async () => {
-    // Under fire it would turn some away, which is another test's: here everything is judged.
-    service = spawnService({ ...(await environment()), TOOLCRIB_MAX_QUEUE_MS: '60000' });
+    service = spawnService(await environment());
     url = await listening(service);
     await ready(url);
     wire = new Wire(url, LANES + 1);

@@ -11,6 +11,7 @@ import { SharedRedis } from '../../src/platform/redis/redis.js';
 import type { Scope } from '../../src/tenancy/scope.js';
 import { SCOPES } from '../../src/tenancy/scope.js';
 import type { DatabaseKind, TestDatabase } from './databases.js';
+import { PATIENT } from './process.js';
 import { OpenApiValidator } from './openapi-validator.js';
 import { keepCredentials, keepPassword, keepSecret, overhear, overhearAnswer } from './secrets.js';
 
@@ -34,7 +35,7 @@ export async function startTestService(kind: DatabaseKind, environment: Record<s
 export const startReplica = ({ database }: TestService, environment: Record<string, string> = {}): Promise<TestService> => serve({ database, close: () => Promise.resolve() }, environment);
 
 async function serve({ database, close }: TestDatabase, environment: Record<string, string>): Promise<TestService> {
-  const config = parseConfig({ TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY, ...environment });
+  const config = parseConfig({ TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY, ...PATIENT, ...environment });
   const logged: string[] = [];
   keepSecret(PLATFORM_KEY);
   keepPassword(environment['REDIS_URL']);

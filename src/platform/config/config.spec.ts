@@ -17,7 +17,7 @@ describe('the configuration', () => {
     expect(parseConfig({})).toEqual({
       host: '127.0.0.1', port: 3000, databaseUrl: null, redisUrl: null, dataDir: '.toolcrib', platformKey: null, maxStalenessMs: 30_000, requestTimeoutMs: 30_000, migrate: true, logLevel: 'info', oidc: null, limits: DEFAULT_LIMITS, rates: { perKey: 0, perTenant: 0 },
     });
-    expect(DEFAULT_LIMITS).toEqual({ tools: 5_000, agents: 10_000, schemaSize: 65_536, expressionSize: 2_048, syncBytes: 33_554_432, bodyBytes: 262_144, listLength: 5_000, batchSize: 100, batchAnswerBytes: 33_554_432, jsonDepth: 64, viewBytes: 201_326_592, answerBytes: 33_554_432, streams: 5_000, concurrency: 1_000, queueMs: 500 });
+    expect(DEFAULT_LIMITS).toEqual({ tools: 5_000, agents: 10_000, schemaSize: 65_536, expressionSize: 2_048, syncBytes: 33_554_432, bodyBytes: 262_144, listLength: 5_000, batchSize: 100, batchAnswerBytes: 33_554_432, jsonDepth: 64, viewBytes: 201_326_592, answerBytes: 33_554_432, streams: 5_000, concurrency: 1_000, queueMs: 1_000 });
   });
 
   it('takes an empty value for an unset one', () => {

@@ -75,7 +75,7 @@ const LIMITS: Readonly<Record<keyof Limits, readonly [name: string, fallback: nu
   answerBytes: ['TOOLCRIB_MAX_ANSWER_BYTES', 32 * 1024 * 1024],
   streams: ['TOOLCRIB_MAX_STREAMS', 5_000],
   concurrency: ['TOOLCRIB_MAX_CONCURRENCY', 1_000],
-  queueMs: ['TOOLCRIB_MAX_QUEUE_MS', 500],
+  queueMs: ['TOOLCRIB_MAX_QUEUE_MS', 1_000],
 };
 
 export const DEFAULT_LIMITS = Object.fromEntries(Object.entries(LIMITS).map(([limit, [, fallback]]) => [limit, fallback])) as unknown as Limits;
