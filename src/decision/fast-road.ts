@@ -7,14 +7,17 @@ import { bytesAsText, readJson } from '../platform/http/json-body.js';
 import type { NoteAnswered } from '../platform/http/request-context.js';
 import { languageOf } from '../platform/http/request-context.js';
 import type { Metrics } from '../platform/observability/metrics.js';
+import type { Tracing } from '../platform/observability/tracing.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { PolicyViews } from '../policy/policy-views.js';
-import type { AccessGuard } from '../tenancy/access.guard.js';
+import type { AccessGuard, Admission } from '../tenancy/access.guard.js';
 import type { RateLimits } from '../tenancy/rate-limits.js';
 import { rateHeaders, tooManyRequests } from '../tenancy/rate-limits.js';
 import type { Answer, Answers, Asked } from './answers.js';
 import { DECIDE_ACCESS } from './decision.access.js';
+import type { DecisionLog } from './decision-log.js';
 import type { DecisionService } from './decision.service.js';
+import { agentOf, spanOf } from './decision-span.js';
 import type { RequestReader } from './request-reader.js';
 
 export interface FastRoadParts {
@@ -28,6 +31,8 @@ export interface FastRoadParts {
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly note: NoteAnswered;
+  readonly tracing: Tracing;
+  readonly log: DecisionLog;
 }
 
 /**
@@ -37,8 +42,8 @@ export interface FastRoadParts {
  * whatever is wrong, missing or not fresh, the request goes on to the ordinary road, which says so.
  */
 export function openFastRoad(fastify: FastifyInstance, parts: FastRoadParts): void {
-  const { guard, rates, limits, metrics, note } = parts;
-  answerAhead(fastify, { path: '/v1/decide', maxBytes: limits.bodyBytes, note, answer });
+  const { guard, rates, limits, metrics, note, tracing, log } = parts;
+  answerAhead(fastify, { path: '/v1/decide', maxBytes: limits.bodyBytes, note, tracing, answer });
 
   function answer(request: AheadRequest): Answered | null {
     const start = performance.now();
@@ -46,12 +51,21 @@ export function openFastRoad(fastify: FastifyInstance, parts: FastRoadParts): vo
     if (!caller) return null;
     const { tenant, keyId } = caller;
     const over = rates.isOver(tenant, keyId) ? rates.take(tenant, keyId) : null;
-    if (over !== null) return { answer: tooManyRequests(over), headers: rateHeaders(over), caller };
+    if (over !== null) return { answer: tooManyRequests(over), headers: rateHeaders(over), caller, afterwards: null };
     const found = answerFor(tenant, request, parts);
     if (!found) return null;
-    metrics.decideSeconds.of(tenant, found.outcome).observe((performance.now() - start) / 1000);
-    return { answer: found, headers: rateHeaders(rates.take(tenant, keyId)), caller };
+    const durationMs = performance.now() - start;
+    metrics.decideSeconds.of(tenant, found.outcome).observe(durationMs / 1000);
+    if (tracing.isOn) tracing.note(() => spanOf({ agentId: agentOf(request.body), revision: Number(found.revision), outcome: found.outcome, staleForMs: 0, road: 'ahead' }));
+    return { answer: found, headers: rateHeaders(rates.take(tenant, keyId)), caller, afterwards: log.isOn ? logged(log, caller, request, found, durationMs) : null };
   }
+}
+
+/** An answer from here is always fresh. */
+function logged(log: DecisionLog, { tenant, keyId }: Admission, { body }: AheadRequest, { outcome, revision, content }: Answer, durationMs: number): NonNullable<Answered['afterwards']> {
+  return (requestId, traceId) => {
+    log.note({ tenant, keyId, requestId, traceId, road: 'ahead', asked: body, revision: Number(revision), staleForMs: 0, durationMs, outcome, content });
+  };
 }
 
 function answerFor(tenant: TenantId, { headers, body }: AheadRequest, parts: FastRoadParts): Answer | null {

@@ -18,6 +18,7 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   // Ports. The one of governance notes every write by itself, so that no adapter can leave it out.
   { from: /\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\/(?:author|tenant-id)/u, /^tenancy\/scope/u, /^governance\/recording-unit/u], packages: [] },
   { from: /^platform\/redis\//u, may: [/^platform\//u], packages: [/^ioredis$/u, /^cockatiel$/u] },
+  { from: /^platform\/observability\/otlp-tracing\.ts$/u, may: [/^platform\/(?:errors|observability)/u], packages: [/^@opentelemetry\//u, /^node:/u] },
   { from: /^platform\/database\//u, may: [/^platform\//u], packages: [/^@prisma\//u, /^pg$/u, /^@electric-sql\/pglite$/u, /^node:/u] },
   // Words and shapes of the core that the edge speaks in; no decision.
   { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|text|reason|catalog|route|agent-document|history)/u], packages: [/^@nestjs\/(?:common|core|swagger|platform-fastify)$/u, /^class-validator$/u, /^fastify$/u, /^lru-cache$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
@@ -40,6 +41,9 @@ const OWN_DRIVER: readonly (readonly [packageName: RegExp, where: RegExp])[] = [
   [/^@nestjs\/swagger$/u, /(?:\.controller|\.dto|^openapi)\.ts$/u],
   [/^pg$/u, /^platform\/database\//u],
   [/^ioredis$/u, /^(?:platform\/redis\/|.*\/redis-)/u],
+  // Loaded only where traces are on.
+  [/^@opentelemetry\//u, /^platform\/observability\/otlp-tracing\.ts$/u],
+  [/otlp-tracing/u, /^platform\/observability\/open-tracing\.ts$/u],
 ];
 
 const ROOT = 'src';
