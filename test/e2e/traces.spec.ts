@@ -8,8 +8,8 @@ import { ask, listening, newDataDir, spawnService } from '../support/process.js'
 const KEY = 'a-platform-key-for-the-trace-tests-00001';
 const SERVER = 2;
 const CALLER = '00f067aa0ba902b7';
-/** Prints at the end which of OpenTelemetry's files were loaded. */
-const TELL_LOADED = 'data:text/javascript,import{createRequire}from"node:module";process.on("exit",()=>console.log("loaded:"+Object.keys(createRequire("file:///").cache).filter((file)=>file.includes("@opentelemetry")).length))';
+/** Prints at the end how many of OpenTelemetry's files were loaded; those of its API alone come with the metrics. */
+const TELL_LOADED = `data:text/javascript,${encodeURIComponent('import { createRequire } from "node:module"; process.on("exit", () => console.log("loaded:" + Object.keys(createRequire("file:///").cache).filter((file) => /@opentelemetry.(?!api.)/u.test(file)).length))')}`;
 
 let traces = 0;
 /** A trace of the caller's own. */
@@ -62,8 +62,8 @@ describe('traces, where a collector is named', () => {
     });
   });
   afterAll(async () => {
-    await end(service);
     await collector.stop();
+    await end(service);
   });
 
   const ended = (route: string) => ({ name, kind }: CollectedSpan): boolean => kind === SERVER && name === `POST ${route}`;
@@ -199,7 +199,7 @@ describe('traces', () => {
     expect(Buffer.concat(collector.received.map(({ body }) => body)).includes('POST /v1/decide')).toBe(true);
   });
 
-  it.each(['hangs', 'refuses', 'is away'] as const)('are let go where the collector %s: nobody waits, and it is told once', async (what) => {
+  it.each(['hangs', 'is away'] as const)('are let go where the collector %s: nobody waits, and it is told once', async (what) => {
     const collector = await collect(what === 'is away' ? 'takes' : what);
     if (what === 'is away') await collector.stop();
     const service = await run({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_TIMEOUT: '300', OTEL_BSP_SCHEDULE_DELAY: '20', OTEL_BSP_MAX_QUEUE_SIZE: '10', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '5' });
