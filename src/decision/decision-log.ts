@@ -49,6 +49,8 @@ const MOST_BYTES = 32 * 1024 * 1024;
 /** Of what is held of a decision that is not written yet, about. */
 const UNWRITTEN_BYTES = 64 * 1024;
 const ENTRY_BYTES = 500;
+/** Of a name that the caller made up; as many as a conversation's id may have. */
+const MOST_CHARACTERS = 256;
 /** At a time, before requests get their turn. */
 const DRAIN_MS = 2;
 
@@ -141,7 +143,7 @@ export class DecisionLog {
 const digest = (content: string | Buffer): string => hash('sha256', content, 'base64url');
 
 const whatOf = (noted: Noted): object =>
-  'content' in noted ? { kind: 'decide', item: noted.item, outcome: noted.outcome } : { kind: 'check', toolName: noted.toolName, ...noted.verdict };
+  'content' in noted ? { kind: 'decide', item: noted.item, outcome: noted.outcome } : { kind: 'check', toolName: noted.toolName.slice(0, MOST_CHARACTERS), ...noted.verdict };
 
 function whoOf({ tenant, keyId, asked, revision, staleForMs, durationMs, road, requestId, traceId }: Noted): object {
   const { agentId, context, conversationId } = readAgain(asked);
@@ -150,7 +152,7 @@ function whoOf({ tenant, keyId, asked, revision, staleForMs, durationMs, road, r
     keyId,
     agentId,
     parentAgentId: context?.subagent?.parentAgentId,
-    conversationId: conversationId ?? undefined,
+    conversationId: conversationId?.slice(0, MOST_CHARACTERS),
     revision,
     freshness: staleForMs === 0 ? 'fresh' : 'stale',
     ...(staleForMs > 0 && { staleForMs }),

@@ -63,11 +63,13 @@ describe('the log of decisions', () => {
   });
 
   it('names the parent and the conversation', async () => {
-    await tenant.caller.send('put', '/v1/agents/parent', { subagents: { enabled: true, allowed: ['m'] } });
-    const created = await tenant.caller.send('put', '/v1/conversations/talk-1', { agentId: 'm' });
-    const answer = await decide({ agentId: 'm', ...(created.status < 300 && { conversationId: 'talk-1' }), context: { subagent: { parentAgentId: 'parent', depth: 1 } } });
+    await tenant.caller.send('put', '/v1/agents/parent', {});
+    expect((await tenant.caller.send('put', '/v1/conversations/talk-1/tool-loading', { agentId: 'm' })).status).toBe(201);
+    const answer = await decide({ agentId: 'm', conversationId: 'talk-1', context: { subagent: { parentAgentId: 'parent', depth: 1 } } });
     expect(answer.status).toBe(200);
-    expect((await logged(1))[0]).toMatchObject({ agentId: 'm', parentAgentId: 'parent', ...(created.status < 300 && { conversationId: 'talk-1' }) });
+    expect((await logged(1))[0]).toMatchObject({ agentId: 'm', parentAgentId: 'parent', conversationId: 'talk-1' });
+    await decide({ agentId: 'm', conversationId: 'x'.repeat(10_000) });
+    expect((await logged(2))[1].conversationId).toBe('x'.repeat(256));
   });
 
   it('tells the verdict of a check, and never its arguments', async () => {
