@@ -20,9 +20,11 @@ COPY package.json package-lock.json .npmrc ./
 # What a dependency would merely work with counts as optional: Prisma's command line and TypeScript, 259 MB.
 RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
 # Prisma brings the query compilers of five databases, in two sizes and two module formats: the client loads one, 64 MB go.
+# OpenTelemetry's packages hold the same code three times: Node loads what is in build/src.
 # Source maps (45 MB) and type declarations (25 MB) are for debuggers and compilers.
 RUN find node_modules/@prisma/client/runtime -name 'query_compiler_*' ! -name 'query_compiler_fast_bg.postgresql.*mjs' -delete \
- && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+ && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete \
+ && rm -rf node_modules/@opentelemetry/*/build/esm node_modules/@opentelemetry/*/build/esnext
 
 FROM base
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 TOOLCRIB_DATA_DIR=/data

@@ -19,6 +19,7 @@ import { AnswerMemo } from './decision/answer-memo.js';
 import { Answers } from './decision/answers.js';
 import { AnswerStore, NoAnswerStore } from './decision/answer.store.js';
 import { ColdAnswers } from './decision/cold-answers.js';
+import { DecisionLog } from './decision/decision-log.js';
 import { DecisionController } from './decision/decision.controller.js';
 import { DecisionService } from './decision/decision.service.js';
 import { ExplainController } from './decision/explain.controller.js';
@@ -54,6 +55,7 @@ import { StrictValidationPipe } from './platform/http/strict-validation.pipe.js'
 import { HealthController } from './platform/observability/health.controller.js';
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
+import { NO_TRACING, Tracing } from './platform/observability/tracing.js';
 import { Readiness } from './platform/observability/readiness.js';
 import type { SharedRedis } from './platform/redis/redis.js';
 import { Sweeper } from './platform/retention/sweeper.js';
@@ -110,12 +112,14 @@ export interface AppParts {
   readonly build?: string;
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Left out where no collector is named. */
+  readonly tracing?: Tracing;
 }
 
 /** The one composition root: nothing else names an adapter. */
 @Module({})
 export class AppModule {
-  static with({ config, platformKey, database, looks, redis, build = '', logger, metrics }: AppParts, problems: Problems): DynamicModule {
+  static with({ config, platformKey, database, looks, redis, build = '', logger, metrics, tracing = NO_TRACING }: AppParts, problems: Problems): DynamicModule {
     const { limits, maxStalenessMs } = config;
     return {
       module: AppModule,
@@ -124,6 +128,8 @@ export class AppModule {
         { provide: LIMITS, useValue: limits },
         { provide: Database, useValue: database },
         { provide: Metrics, useValue: metrics },
+        { provide: Tracing, useValue: tracing },
+        { provide: DecisionLog, useValue: new DecisionLog(logger, metrics, config.decisionLog) },
         { provide: Problems, useValue: problems },
         { provide: Readiness, useValue: new Readiness(database, metrics, maxStalenessMs, redis ?? null) },
         { provide: Engines, useClass: LibraryEngines },
@@ -139,7 +145,7 @@ export class AppModule {
         { provide: TenantStore, useValue: new PrismaTenantStore(database) },
         { provide: KeyStore, useValue: new PrismaKeyStore(database) },
         { provide: PolicyLoader, useFactory: (engines: Engines) => compilingConditions(new PrismaPolicyLoader(database), engines), inject: [Engines] },
-        { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs, undefined, limits.viewBytes), inject: [PolicyLoader] },
+        { provide: PolicyViews, useFactory: (loader: PolicyLoader) => new PolicyViews(loader, metrics, maxStalenessMs, undefined, limits.viewBytes, tracing), inject: [PolicyLoader] },
         { provide: GovernanceStore, useFactory: (views: PolicyViews, conversations: ConversationStates) => announcing(new PrismaGovernanceStore(database), views, conversations), inject: [PolicyViews, ConversationStates] },
         {
           provide: Sweeper,
@@ -158,7 +164,7 @@ export class AppModule {
         { provide: APP_GUARD, useExisting: AccessGuard },
         { provide: AnswerMemo, useValue: new AnswerMemo(limits.answerBytes, build) },
         OutcomeMemo, Answers, ColdAnswers, SharedAnswering,
-        { provide: AnswerStore, useValue: redis === undefined ? new NoAnswerStore() : new RedisAnswerStore(redis, platformKey, build, metrics) },
+        { provide: AnswerStore, useValue: redis === undefined ? new NoAnswerStore() : new RedisAnswerStore(redis, platformKey, build, metrics, tracing) },
         ...invalidationProviders({ config, database, looks, redis: redis ?? null, logger, metrics }),
         { provide: APP_PIPE, useValue: new StrictValidationPipe(limits) },
         { provide: APP_FILTER, useValue: new ProblemFilter(problems) },

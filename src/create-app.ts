@@ -6,6 +6,7 @@ import { ChangeFeed } from './changes/change-feed.js';
 import { ConversationStates } from './conversations/conversation-states.js';
 import { Answers } from './decision/answers.js';
 import { ColdAnswers } from './decision/cold-answers.js';
+import { DecisionLog } from './decision/decision-log.js';
 import { DecisionService } from './decision/decision.service.js';
 import { openFastRoad } from './decision/fast-road.js';
 import { RequestReader } from './decision/request-reader.js';
@@ -16,7 +17,9 @@ import { acceptJson } from './platform/http/json-body.js';
 import { boundConcurrency, shedWhenLate } from './platform/http/overload.js';
 import { noteAnswered, observeRequests } from './platform/http/request-context.js';
 import { httpServer, refuseNul, refuseOtherMethods } from './platform/http/server.js';
+import { answerWithin, traceRequests } from './platform/http/traced.js';
 import { NestLogger } from './platform/observability/logger.js';
+import { NO_TRACING } from './platform/observability/tracing.js';
 import { PolicyViews } from './policy/policy-views.js';
 import { AccessGuard } from './tenancy/access.guard.js';
 import { tellRates } from './tenancy/access-rates.js';
@@ -25,11 +28,12 @@ import { refuseLargeBodiesOfStrangers } from './tenancy/large-bodies.js';
 
 /** The whole service, not listening yet. */
 export async function createApp(parts: AppParts): Promise<NestFastifyApplication> {
-  const { config, logger, metrics } = parts;
+  const { config, logger, metrics, tracing = NO_TRACING } = parts;
   const problems = new Problems(logger);
   const adapter = httpServer(problems, config.requestTimeoutMs);
   const fastify = adapter.getInstance();
-  const note = noteAnswered(logger, metrics);
+  const note = noteAnswered(logger, metrics, tracing);
+  answerWithin(fastify, tracing);
   observeRequests(fastify, note);
   refuseNul(fastify);
   refuseOtherMethods(fastify);
@@ -48,7 +52,10 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
     limits: config.limits,
     metrics,
     note,
+    tracing,
+    log: app.get(DecisionLog),
   });
+  traceRequests(fastify, tracing);
   shedWhenLate(fastify, config.limits, metrics);
   const searches = app.get(SearchService);
   const changes = app.get(ChangeFeed);

@@ -12,6 +12,8 @@ import { migrate, standing } from './platform/database/migrate.js';
 import { fingerprint } from './platform/fingerprint.js';
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
+import { openTracing } from './platform/observability/open-tracing.js';
+import type { Tracing } from './platform/observability/tracing.js';
 import { SharedRedis } from './platform/redis/redis.js';
 import { Sweeper } from './platform/retention/sweeper.js';
 import type { TenantId } from './platform/tenant-id.js';
@@ -39,15 +41,15 @@ export interface Opened {
 }
 
 /** The database that the configuration names. The embedded one is loaded only where it is used: it is large. */
-export async function openDatabase({ databaseUrl, dataDir }: Config): Promise<Opened> {
+export async function openDatabase({ databaseUrl, dataDir }: Config, tracing?: Tracing): Promise<Opened> {
   if (databaseUrl !== null) {
-    const database = new Database(connectionPool(databaseUrl));
+    const database = new Database(connectionPool(databaseUrl), tracing);
     const looks = new DatabaseLooks(lookPool(databaseUrl));
     return { database, looks, migrate: () => migrateAt(databaseUrl), close: () => Promise.all([database.close(), looks.close()]).then(() => undefined) };
   }
   const { openEmbedded } = await import('./platform/database/embedded.js');
   const embedded: EmbeddedDatabase = await openEmbedded(dataDir);
-  const database = new Database(embedded.pool);
+  const database = new Database(embedded.pool, tracing);
   const close = (): Promise<void> => database.close().then(() => embedded.close());
   return { database, looks: new DatabaseLooks(embedded.pool), migrate: () => migrate(embedded.pool), close };
 }
@@ -65,11 +67,12 @@ async function migrateAt(databaseUrl: string): Promise<string[]> {
 
 /** Starts listening at once; a database that is not there yet is waited for, and `/health/ready` says so meanwhile. */
 export async function startService(config: Config, platformKey: string, logger: Logger): Promise<RunningService> {
-  const opened = await openDatabase(config);
+  const tracing = await openTracing(process.env, logger);
+  const opened = await openDatabase(config, tracing);
   const { database, looks, close } = opened;
   const metrics = new Metrics();
-  const redis = config.redisUrl === null ? undefined : new SharedRedis(config.redisUrl, logger, metrics);
-  const app = await createApp({ config, platformKey, database, looks, logger, metrics, build: await fingerprint(), ...(redis && { redis }) });
+  const redis = config.redisUrl === null ? undefined : new SharedRedis(config.redisUrl, logger, metrics, tracing);
+  const app = await createApp({ config, platformKey, database, looks, logger, metrics, tracing, build: await fingerprint(), ...(redis && { redis }) });
   serveDocument(app);
   const stopping = new AbortController();
   const prepared = prepare(opened, () => firstQueries(app), config, logger, stopping.signal);
@@ -80,7 +83,7 @@ export async function startService(config: Config, platformKey: string, logger: 
   const invalidation = app.get(Invalidation);
   invalidation.start();
   const url = await app.getUrl();
-  logger.info({ url, database: config.databaseUrl === null ? 'embedded' : 'postgresql', redis: config.redisUrl === null ? 'off' : 'on' }, 'listening');
+  logger.info({ url, database: config.databaseUrl === null ? 'embedded' : 'postgresql', redis: config.redisUrl === null ? 'off' : 'on', traces: tracing.isOn ? 'on' : 'off' }, 'listening');
   return {
     url,
     app,
@@ -89,10 +92,12 @@ export async function startService(config: Config, platformKey: string, logger: 
       stopping.abort();
       await sweeper.stop();
       await closeGently(app);
+      const sent = tracing.close();
       await invalidation.stop();
       redis?.close();
       await prepared;
       await close();
+      await sent;
     },
   };
 }

@@ -5,6 +5,7 @@ import type { Language } from '../core/reason.js';
 import { isNamedIn } from '../platform/errors/etag.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import type { Tally } from '../platform/observability/tallies.js';
+import { Tracing } from '../platform/observability/tracing.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { MemoisedAnswer, WrittenAnswer } from './answer-memo.js';
 import { AnswerMemo, etagOf, questionOf } from './answer-memo.js';
@@ -20,6 +21,9 @@ export interface Answer {
   /** Null where the caller has it. */
   readonly body: Buffer | null;
   readonly outcome: 'ok' | 'empty' | 'not_modified';
+  readonly revision: string;
+  /** The whole answer, also where it is not sent: in bytes, or what they would be written from. */
+  readonly content: Buffer | Decided;
 }
 
 /** What of a request makes its answer, beside the policy. */
@@ -43,9 +47,11 @@ export class Answers {
     private readonly memo: AnswerMemo,
     private readonly outcomes: OutcomeMemo,
     { cacheRequests }: Metrics,
+    tracing: Tracing,
   ) {
-    this.hits = cacheRequests.of('answer', 'hit');
-    this.misses = cacheRequests.of('answer', 'miss');
+    const tally = (outcome: 'hit' | 'miss'): Tally => tracing.told(cacheRequests.of('answer', outcome), 'cache', { 'toolcrib.cache.level': 'answer', 'toolcrib.cache.outcome': outcome });
+    this.hits = tally('hit');
+    this.misses = tally('miss');
   }
 
   /** Null where the answer has to be worked out. */
@@ -58,38 +64,42 @@ export class Answers {
     }
     this.hits.inc();
     this.memo.noteHit(question);
-    return isNamedIn(ifNoneMatch, known.etag) ? notModified(known) : whole(known);
+    return isNamedIn(ifNoneMatch, known.etag) ? notModified(known, known.body) : whole(known);
   }
 
   /** Made by another replica. */
   shared(tenant: TenantId, { body, outcome, conversation, ...point }: ColdAnswer, { language, text, ifNoneMatch }: Asked): Answer {
     const etag = etagOf(questionOf(tenant, point, language, text), conversation, this.memo.build);
     const answer = { body, etag, revision: String(point.revision), outcome };
-    return isNamedIn(ifNoneMatch, etag) ? notModified(answer) : whole(answer);
+    return isNamedIn(ifNoneMatch, etag) ? notModified(answer, body) : whole(answer);
   }
 
   of(tenant: TenantId, decided: Decided, { language, text, ifNoneMatch }: Asked, conversationId: string | null | undefined): Answer {
-    const { judgement, isSettled, ground: { view, conversation } } = decided;
+    const { isSettled, ground: { view, conversation } } = decided;
     const revision = String(view.revision);
-    const outcome = offersNothing(judgement) ? 'empty' : 'ok';
+    const outcome = outcomeOf(decided);
     if (!isSettled) return whole({ body: this.outcomes.write(tenant, decided), etag: null, revision, outcome });
     const question = questionOf(tenant, view, language, text);
     const state = conversation && { id: conversationId ?? '', version: conversation.version };
     const etag = etagOf(question, state, this.memo.build);
     const isKept = this.memo.isAskedAgain(etag);
     const isHad = isNamedIn(ifNoneMatch, etag);
-    if (isHad && !isKept) return notModified({ etag, revision });
+    if (isHad && !isKept) return notModified({ etag, revision }, decided);
     const answer = { body: this.outcomes.write(tenant, decided), etag, revision, outcome, conversation: state } as const;
     if (isKept) this.memo.keep(question, answer);
-    return isHad ? notModified(answer) : whole(answer);
+    return isHad ? notModified(answer, answer.body) : whole(answer);
   }
 }
+
+export const outcomeOf = ({ judgement }: Decided): WrittenAnswer['outcome'] => (offersNothing(judgement) ? 'empty' : 'ok');
 
 /** Bytes as they are, without a second look at them by the framework. */
 function whole({ body, etag, revision, outcome }: WrittenAnswer): Answer {
   const headers = ['content-type', 'application/json; charset=utf-8', 'content-length', String(body.length), 'x-toolcrib-revision', revision];
   if (etag !== null) headers.push('etag', etag);
-  return { status: 200, headers, body, outcome };
+  return { status: 200, headers, body, outcome, revision, content: body };
 }
 
-const notModified = ({ etag, revision }: Pick<MemoisedAnswer, 'etag' | 'revision'>): Answer => ({ status: 304, headers: ['x-toolcrib-revision', revision, 'etag', etag], body: null, outcome: 'not_modified' });
+function notModified({ etag, revision }: Pick<MemoisedAnswer, 'etag' | 'revision'>, content: Answer['content']): Answer {
+  return { status: 304, headers: ['x-toolcrib-revision', revision, 'etag', etag], body: null, outcome: 'not_modified', revision, content };
+}

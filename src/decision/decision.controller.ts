@@ -2,6 +2,7 @@ import { Body, Controller, HttpCode, Inject, Post, Req, Res } from '@nestjs/comm
 import { ApiBody, ApiHeader, ApiOkResponse, ApiOperation, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CheckAnswer } from '../core/decision.js';
+import type { DecideInput } from '../core/request.js';
 import type { Limits } from '../platform/config/config.js';
 import { DEFAULT_LIMITS } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
@@ -9,14 +10,20 @@ import { Problems, appErrorOf } from '../platform/errors/problems.js';
 import { ANSWER_ETAG_HEADERS, ApiProblems, IF_NONE_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
 import { languageOf } from '../platform/http/request-context.js';
 import { Metrics } from '../platform/observability/metrics.js';
+import { Tracing } from '../platform/observability/tracing.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
-import { Answers } from './answers.js';
+import type { Answer, Asked } from './answers.js';
+import { Answers, outcomeOf } from './answers.js';
 import { tellWithin } from './batch-answer.js';
 import { ColdAnswers } from './cold-answers.js';
+import type { Asker } from './decision-log.js';
+import { DecisionLog } from './decision-log.js';
+import { spanOf } from './decision-span.js';
 import { DECIDE_ACCESS } from './decision.access.js';
 import { BatchAnswerDto, CheckAnswerDto, DecisionDto } from './decision.dto.js';
 import { DecisionService } from './decision.service.js';
+import type { WithMinRevision } from './grounds.js';
 import { RequestReader } from './request-reader.js';
 import { batchSchema, checkSchema, decideSchema, published } from './request.schema.js';
 
@@ -33,6 +40,8 @@ export class DecisionController {
     private readonly cold: ColdAnswers,
     private readonly problems: Problems,
     private readonly metrics: Metrics,
+    private readonly tracing: Tracing,
+    private readonly log: DecisionLog,
     @Inject(LIMITS) private readonly limits: Limits,
   ) {}
 
@@ -45,14 +54,15 @@ export class DecisionController {
   @ApiResponse({ status: 304, description: 'the answer is the one that `If-None-Match` names', headers: { ...REVISION_HEADERS, ...ANSWER_ETAG_HEADERS } })
   @ApiProblems('AGENT_NOT_FOUND', 'CONVERSATION_OF_OTHER_AGENT', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   decide(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
-    return this.measured(this.metrics.decideSeconds, tenant, async () => {
-      const language = languageOf(request);
+    return this.measured(this.metrics.decideSeconds, tenant, async (durationMs) => {
       const input = this.reader.readDecide(body);
-      const asked = { language, text: request.rawJson ?? '', ifNoneMatch: request.headers['if-none-match'] };
-      const shared = await this.cold.find(tenant, input, language);
-      const answer = shared === null ? this.answers.of(tenant, await this.decisions.decide(tenant, input, language), asked, input.conversationId) : this.answers.shared(tenant, shared, asked);
+      const asked = { language: languageOf(request), text: request.rawJson ?? '', ifNoneMatch: request.headers['if-none-match'] };
+      const { answer, staleForMs } = await this.answerTo(tenant, input, asked);
       for (let i = 0; i + 1 < answer.headers.length; i += 2) reply.header(answer.headers[i] ?? '', answer.headers[i + 1]);
       void reply.code(answer.status).send(answer.body ?? undefined);
+      const made = { revision: Number(answer.revision), outcome: answer.outcome, staleForMs };
+      this.tracing.note(() => spanOf({ agentId: input.agentId, ...made, road: 'ordinary' }));
+      this.log.note({ ...askerOf(tenant, request), ...made, asked: input, durationMs: durationMs(), content: answer.content });
       return answer;
     }).then(() => undefined);
   }
@@ -65,7 +75,10 @@ export class DecisionController {
   @ApiProblems('INVALID_REQUEST', 'LIMIT_EXCEEDED')
   async batch(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     const requests = this.reader.readBatch(body).map((item) => () => this.reader.readDecide(item));
-    const told = tellWithin(this.limits.batchAnswerBytes, (error) => this.problems.of(error, request.id));
+    const told = tellWithin(this.limits.batchAnswerBytes, (error) => this.problems.of(error, request), ({ item, input, decided, startedAt }, content) => {
+      const { ground: { view: { revision }, staleForMs } } = decided;
+      this.log.note({ ...askerOf(tenant, request), item, asked: input, revision, staleForMs, durationMs: performance.now() - startedAt, outcome: outcomeOf(decided), content });
+    });
     const results = await this.decisions.decideAll(tenant, requests, languageOf(request), told);
     void reply.header('content-type', 'application/json; charset=utf-8').send(`{"results":[${results.join(',')}]}`);
   }
@@ -77,26 +90,41 @@ export class DecisionController {
   @ApiOkResponse({ description: 'the verdict', type: CheckAnswerDto, headers: REVISION_HEADERS })
   @ApiProblems('AGENT_NOT_FOUND', 'CONVERSATION_OF_OTHER_AGENT', 'INVALID_REQUEST', 'UNKNOWN_PARENT', 'LIMIT_EXCEEDED', 'REVISION_NOT_REACHED', 'TOO_STALE', 'DATABASE_UNAVAILABLE')
   async check(@Tenant() tenant: TenantId, @Body() body: unknown, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<CheckAnswer> {
-    const { answer } = await this.measured(this.metrics.checkSeconds, tenant, async () => {
-      const answered = await this.decisions.check(tenant, this.reader.readCheck(body), languageOf(request));
-      return { answer: answered, outcome: answered.allowed ? 'allowed' : 'refused' };
+    const { answer } = await this.measured(this.metrics.checkSeconds, tenant, async (durationMs) => {
+      const input = this.reader.readCheck(body);
+      const { answer: verdict, staleForMs } = await this.decisions.check(tenant, input, languageOf(request));
+      const made = { revision: verdict.revision, staleForMs };
+      const outcome = verdict.allowed ? 'allowed' : 'refused';
+      this.tracing.note(() => spanOf({ agentId: input.agentId, ...made, outcome, road: 'ordinary' }));
+      this.log.note({ ...askerOf(tenant, request), ...made, asked: input, durationMs: durationMs(), toolName: input.toolName, verdict });
+      return { answer: verdict, outcome };
     });
     reply.header('x-toolcrib-revision', String(answer.revision));
     return answer;
   }
 
-  private async measured<T extends { readonly outcome: string }>(durations: Metrics['decideSeconds'], tenant: TenantId, work: () => Promise<T>): Promise<T> {
+  private async answerTo(tenant: TenantId, input: DecideInput & WithMinRevision, asked: Asked): Promise<{ answer: Answer; staleForMs: number }> {
+    const shared = await this.cold.find(tenant, input, asked.language);
+    if (shared !== null) return { answer: this.answers.shared(tenant, shared, asked), staleForMs: 0 };
+    const decided = await this.decisions.decide(tenant, input, asked.language);
+    return { answer: this.answers.of(tenant, decided, asked, input.conversationId), staleForMs: decided.ground.staleForMs };
+  }
+
+  private async measured<T extends { readonly outcome: string }>(durations: Metrics['decideSeconds'], tenant: TenantId, work: (durationMs: () => number) => Promise<T>): Promise<T> {
     const start = performance.now();
+    const durationMs = (): number => performance.now() - start;
     let outcome = 'failed';
     try {
-      const result = await work();
+      const result = await work(durationMs);
       ({ outcome } = result);
       return result;
     } catch (error) {
       outcome = appErrorOf(error).code;
       throw error;
     } finally {
-      durations.of(tenant, outcome).observe((performance.now() - start) / 1000);
+      durations.of(tenant, outcome).observe(durationMs() / 1000);
     }
   }
 }
+
+const askerOf = (tenant: TenantId, { id, raw, caller }: FastifyRequest): Asker => ({ tenant, keyId: caller?.keyId ?? null, requestId: id, traceId: raw.traceId, road: 'ordinary' });

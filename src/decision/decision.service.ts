@@ -37,9 +37,24 @@ export function toldOf({ judgement, parts, language, ground: { staleForMs } }: D
   return { agentId, revision, ...freshness, ...rest };
 }
 
+/** What an answer of a batch was made from. */
+export interface MadeInBatch {
+  /** Its place. */
+  readonly item: number;
+  readonly input: DecideInput;
+  readonly decided: Decided;
+  readonly startedAt: number;
+}
+
+export interface Checked {
+  readonly answer: CheckAnswer;
+  /** 0 for one from a fresh view. */
+  readonly staleForMs: number;
+}
+
 /** What becomes of an answer at once, so that not all of a batch need be held as they were made. */
 export interface Told<T> {
-  readonly ok: (decision: AnsweredDecision) => T;
+  readonly ok: (decision: AnsweredDecision, made: MadeInBatch) => T;
   readonly failed: (error: unknown) => T;
 }
 
@@ -63,10 +78,11 @@ export class DecisionService {
   }
 
   /** A refusal for want of loading is never given from memory: another process may have loaded the tool just now. */
-  async check(tenant: TenantId, input: CheckInput & WithMinRevision, language: Language): Promise<CheckAnswer> {
-    const answer = await this.on(tenant, input, (ground) => this.checkFrom(ground, input, language));
+  async check(tenant: TenantId, input: CheckInput & WithMinRevision, language: Language): Promise<Checked> {
+    const checked = await this.on(tenant, input, (ground) => this.checkFrom(ground, input, language));
+    const { answer } = checked;
     const isForWantOfLoading = answer.stage === 'exposure' || (!answer.allowed && isLoader(input.toolName));
-    if (!isForWantOfLoading || (input.conversationId ?? null) === null) return answer;
+    if (!isForWantOfLoading || (input.conversationId ?? null) === null) return checked;
     return this.checkFrom(await this.grounds.readAnew(tenant, input), input, language);
   }
 
@@ -77,11 +93,13 @@ export class DecisionService {
   async decideAll<T>(tenant: TenantId, requests: readonly (() => DecideInput & WithMinRevision)[], language: Language, told: Told<T>): Promise<T[]> {
     const ready = await Promise.allSettled(requests.map((request) => this.readyToDecide(tenant, request)));
     const results: T[] = [];
-    for (const one of ready) {
+    for (const [item, one] of ready.entries()) {
       await nextTurn();
+      const startedAt = performance.now();
       try {
         if (one.status === 'rejected') throw one.reason;
-        results.push(told.ok(toldOf(await this.decide(tenant, one.value, language))));
+        const decided = await this.decide(tenant, one.value, language);
+        results.push(told.ok(toldOf(decided), { item, input: one.value, decided, startedAt }));
       } catch (error) {
         results.push(told.failed(error));
       }
@@ -109,10 +127,11 @@ export class DecisionService {
     return { judgement, parts: partsOf(request, offeringIn(ground, request)), language, ground, isSettled };
   }
 
-  private checkFrom(ground: Ground, input: CheckInput, language: Language): CheckAnswer {
+  private checkFrom(ground: Ground, input: CheckInput, language: Language): Checked {
     const request = readCheckRequest(input);
     const subject = this.subjects.of(ground.view, request.agentId, request.context);
-    return check(subject, { ...request, offering: offeringIn(ground, request) }, this.engines.validateArguments, language);
+    const answer = check(subject, { ...request, offering: offeringIn(ground, request) }, this.engines.validateArguments, language);
+    return { answer, staleForMs: ground.staleForMs };
   }
 }
 

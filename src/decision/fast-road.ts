@@ -7,12 +7,15 @@ import { bytesAsText, readJson } from '../platform/http/json-body.js';
 import type { NoteAnswered } from '../platform/http/request-context.js';
 import { languageOf } from '../platform/http/request-context.js';
 import type { Metrics } from '../platform/observability/metrics.js';
+import type { Tracing } from '../platform/observability/tracing.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { PolicyViews } from '../policy/policy-views.js';
-import type { AccessGuard } from '../tenancy/access.guard.js';
+import type { AccessGuard, Admission } from '../tenancy/access.guard.js';
 import type { Answer, Answers, Asked } from './answers.js';
 import { DECIDE_ACCESS } from './decision.access.js';
+import type { DecisionLog } from './decision-log.js';
 import type { DecisionService } from './decision.service.js';
+import { agentOf, spanOf } from './decision-span.js';
 import type { RequestReader } from './request-reader.js';
 
 export interface FastRoadParts {
@@ -25,6 +28,8 @@ export interface FastRoadParts {
   readonly limits: Limits;
   readonly metrics: Metrics;
   readonly note: NoteAnswered;
+  readonly tracing: Tracing;
+  readonly log: DecisionLog;
 }
 
 /**
@@ -34,20 +39,29 @@ export interface FastRoadParts {
  * whatever is wrong, missing or not fresh, the request goes on to the ordinary road, which says so.
  */
 export function openFastRoad(fastify: FastifyInstance, parts: FastRoadParts): void {
-  const { guard, limits, metrics, note } = parts;
-  answerAhead(fastify, { path: '/v1/decide', maxBytes: limits.bodyBytes, note, answer });
+  const { guard, limits, metrics, note, tracing, log } = parts;
+  answerAhead(fastify, { path: '/v1/decide', maxBytes: limits.bodyBytes, note, tracing, answer });
 
   function answer(request: AheadRequest): Answered | null {
     const start = performance.now();
     const admission = guard.admitsFromMemory(DECIDE_ACCESS, request);
     if (!admission) return null;
     const { caller, refusal } = admission;
-    if (refusal !== null) return { answer: refusal, headers: guard.count(admission), caller };
+    if (refusal !== null) return { answer: refusal, headers: guard.count(admission), caller, afterwards: null };
     const found = answerFor(caller.tenant, request, parts);
     if (!found) return null;
-    metrics.decideSeconds.of(caller.tenant, found.outcome).observe((performance.now() - start) / 1000);
-    return { answer: found, headers: guard.count(admission), caller };
+    const durationMs = performance.now() - start;
+    metrics.decideSeconds.of(caller.tenant, found.outcome).observe(durationMs / 1000);
+    if (tracing.isOn) tracing.note(() => spanOf({ agentId: agentOf(request.body), revision: Number(found.revision), outcome: found.outcome, staleForMs: 0, road: 'ahead' }));
+    return { answer: found, headers: guard.count(admission), caller, afterwards: log.isOn ? logged(log, admission, request, found, durationMs) : null };
   }
+}
+
+/** An answer from here is always fresh. */
+function logged(log: DecisionLog, { caller: { tenant, keyId } }: Admission, { body }: AheadRequest, { outcome, revision, content }: Answer, durationMs: number): NonNullable<Answered['afterwards']> {
+  return (requestId, traceId) => {
+    log.note({ tenant, keyId, requestId, traceId, road: 'ahead', asked: body, revision: Number(revision), staleForMs: 0, durationMs, outcome, content });
+  };
 }
 
 function answerFor(tenant: TenantId, { headers, body }: AheadRequest, parts: FastRoadParts): Answer | null {

@@ -31,4 +31,5 @@ export class OutcomeMemo {
   }
 }
 
-const bytesOf = (decided: Decided): Buffer => Buffer.from(JSON.stringify(toldOf(decided)));
+/** A decision as it is sent. */
+export const bytesOf = (decided: Decided): Buffer => Buffer.from(JSON.stringify(toldOf(decided)));

@@ -1,5 +1,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { Metrics } from '../platform/observability/metrics.js';
+import type { Tracing } from '../platform/observability/tracing.js';
+import { NO_TRACING } from '../platform/observability/tracing.js';
 import type { SharedRedis } from '../platform/redis/redis.js';
 import type { AnswerKey, SharedAnswer } from './answer.store.js';
 import { AnswerStore } from './answer.store.js';
@@ -24,20 +26,28 @@ export class RedisAnswerStore extends AnswerStore {
     /** Of the program: what another build has answered is not what this one would. */
     build: string,
     private readonly metrics: Metrics,
+    private readonly tracing: Tracing = NO_TRACING,
   ) {
     super();
     this.secret = Buffer.from(hkdfSync('sha256', platformKey, build, 'toolcrib shared answers', SIGNATURE_BYTES));
   }
 
-  override async find(key: AnswerKey): Promise<SharedAnswer | null> {
+  override find(key: AnswerKey): Promise<SharedAnswer | null> {
+    return this.tracing.span('cache', { 'toolcrib.cache.level': 'shared' }, async (tell) => {
+      const [answer, outcome] = await this.look(key);
+      this.metrics.cacheRequests.of('shared', outcome).inc();
+      tell({ 'toolcrib.cache.outcome': outcome });
+      return answer;
+    });
+  }
+
+  private async look(key: AnswerKey): Promise<[answer: SharedAnswer | null, outcome: 'hit' | 'miss' | 'error']> {
     try {
       const value = await this.redis.run((commands) => commands.getBuffer(key));
       const answer = value && this.read(key, value);
-      this.metrics.cacheRequests.of('shared', answer === null ? 'miss' : 'hit').inc();
-      return answer;
+      return [answer, answer === null ? 'miss' : 'hit'];
     } catch {
-      this.metrics.cacheRequests.of('shared', 'error').inc();
-      return null;
+      return [null, 'error'];
     }
   }
 

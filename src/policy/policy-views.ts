@@ -6,6 +6,8 @@ import { AppError, tenantNotFound } from '../platform/errors/app-error.js';
 import { within } from '../platform/errors/within.js';
 import type { Metrics } from '../platform/observability/metrics.js';
 import type { Tally } from '../platform/observability/tallies.js';
+import type { Tracing } from '../platform/observability/tracing.js';
+import { NO_TRACING } from '../platform/observability/tracing.js';
 import type { MonotonicClock } from '../platform/readings/readings.js';
 import { Readings } from '../platform/readings/readings.js';
 import type { TenantId } from '../platform/tenant-id.js';
@@ -21,6 +23,8 @@ const FIRST_LOAD_TIMEOUT_MS = 30_000;
 const MIN_REVISION_WAIT_MS = 2_000;
 const POLL_MS = 50;
 const NO_REVISION = 0;
+/** Of what has to be read: the reading is within it. */
+const MISS = { 'toolcrib.cache.level': 'view', 'toolcrib.cache.outcome': 'miss' };
 
 export interface ServedView {
   readonly view: PolicyView;
@@ -42,8 +46,9 @@ export class PolicyViews {
     maxStalenessMs: number,
     private readonly now: MonotonicClock = () => performance.now(),
     maxBytes = DEFAULT_LIMITS.viewBytes,
+    private readonly tracing: Tracing = NO_TRACING,
   ) {
-    this.hits = metrics.cacheRequests.of('view', 'hit');
+    this.hits = tracing.told(metrics.cacheRequests.of('view', 'hit'), 'cache', { 'toolcrib.cache.level': 'view', 'toolcrib.cache.outcome': 'hit' });
     this.misses = metrics.cacheRequests.of('view', 'miss');
     this.readings = new Readings<TenantId, PolicyView>({
       load: (tenant, before) => this.load(tenant, before),
@@ -68,7 +73,7 @@ export class PolicyViews {
   async get(tenant: TenantId, minRevision = NO_REVISION): Promise<ServedView> {
     const isKnown = this.isKnown(tenant);
     const askedAt = this.now();
-    const served = await this.current(tenant);
+    const served = await (this.tracing.isOn && this.readings.hot(tenant) === undefined ? this.tracing.span('cache', MISS, () => this.current(tenant)) : this.current(tenant));
     return served.view.revision >= minRevision ? served : this.waitFor(tenant, minRevision, (isKnown ? askedAt : this.now()) + MIN_REVISION_WAIT_MS);
   }
 

@@ -18,6 +18,7 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   // Ports. The one of governance notes every write by itself, so that no adapter can leave it out.
   { from: /\.(?:store|loader)\.ts$/u, may: [/^core\//u, /^platform\/(?:author|tenant-id)/u, /^tenancy\/scope/u, /^governance\/recording-unit/u], packages: [] },
   { from: /^platform\/redis\//u, may: [/^platform\//u], packages: [/^ioredis$/u, /^cockatiel$/u] },
+  { from: /^platform\/observability\/otlp-tracing\.ts$/u, may: [/^platform\/(?:errors|observability)/u], packages: [/^@opentelemetry\//u, /^node:/u] },
   { from: /^platform\/database\//u, may: [/^platform\//u], packages: [/^@prisma\//u, /^pg$/u, /^@electric-sql\/pglite$/u, /^node:/u] },
   // The names of scopes, so that a mistake in their map is told at start.
   { from: /^platform\/config\/oidc/u, may: [/^tenancy\/scope/u], packages: [] },
@@ -45,6 +46,9 @@ const OWN_DRIVER: readonly (readonly [packageName: RegExp, where: RegExp])[] = [
   [/^jose$/u, /^tenancy\/(?:issuer|people)/u],
   [/^pg$/u, /^platform\/database\//u],
   [/^ioredis$/u, /^(?:platform\/redis\/|.*\/redis-)/u],
+  // Loaded only where traces are on.
+  [/^@opentelemetry\//u, /^platform\/observability\/otlp-tracing\.ts$/u],
+  [/otlp-tracing/u, /^platform\/observability\/open-tracing\.ts$/u],
 ];
 
 const ROOT = 'src';

@@ -39,7 +39,7 @@ function install() {
 
 async function startService() {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'toolcrib-contract-'));
-  const child = spawn(process.execPath, ['dist/main.js'], { env: { PATH: process.env.PATH, PORT: '0', TOOLCRIB_PLATFORM_KEY: KEY, TOOLCRIB_DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['dist/main.js'], { env: { PATH: process.env.PATH, PORT: '0', TOOLCRIB_MAX_QUEUE_MS: '600000', TOOLCRIB_PLATFORM_KEY: KEY, TOOLCRIB_DATA_DIR: dataDir }, stdio: ['ignore', 'pipe', 'inherit'] });
   let printed = '';
   child.stdout.on('data', (chunk) => (printed += chunk));
   for (let url; ; await sleep(100)) {

@@ -9,7 +9,7 @@ const SHARED = path.resolve('../shared');
 const KEY = 'the-platform-key-of-the-scenarios-012345';
 
 async function startService(databaseUrl) {
-  const environment = { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'info', TOOLCRIB_PLATFORM_KEY: KEY, TOOLCRIB_DATA_DIR: mkdtempSync(path.join(tmpdir(), 'toolcrib-scenarios-')) };
+  const environment = { PATH: process.env.PATH, PORT: '0', TOOLCRIB_MAX_QUEUE_MS: '600000', LOG_LEVEL: 'info', TOOLCRIB_PLATFORM_KEY: KEY, TOOLCRIB_DATA_DIR: mkdtempSync(path.join(tmpdir(), 'toolcrib-scenarios-')) };
   const child = spawn(process.execPath, ['dist/main.js'], { env: databaseUrl === null ? environment : { ...environment, DATABASE_URL: databaseUrl }, stdio: ['ignore', 'pipe', 'inherit'] });
   const url = await new Promise((resolve, reject) => {
     let printed = '';

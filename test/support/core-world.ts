@@ -173,7 +173,7 @@ export class CoreWorld implements World {
       case 'decide':
         return { ...toldOf(await this.decisions.decide(TENANT, this.reader.readDecide({ agentId, ...body }), 'en')) };
       case 'check':
-        return { ...(await this.decisions.check(TENANT, this.reader.readCheck({ agentId, ...body }), 'en')) };
+        return { ...(await this.decisions.check(TENANT, this.reader.readCheck({ agentId, ...body }), 'en')).answer };
       case 'search':
         return { ...(await this.searches.search(TENANT, this.reader.readSearch({ agentId, ...body }))) };
       case 'registry':

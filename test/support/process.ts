@@ -17,13 +17,16 @@ export interface ServiceProcess {
 /** A machine that is busy with tests turns nobody away: what is late there says nothing of the service. Overload has tests of its own. */
 export const PATIENT = { TOOLCRIB_MAX_QUEUE_MS: '600000' };
 
+const BUILT = 'dist/main.js';
+
 export const newDataDir = (): Promise<string> => mkdtemp(path.join(tmpdir(), 'toolcrib-data-'));
 
 /** The built service as a process of its own, or another build of it. */
-export function spawnService(environment: Record<string, string>, args: readonly string[] = [], main = 'dist/main.js'): ServiceProcess {
+export function spawnService(environment: Record<string, string>, args: readonly string[] = [], main = BUILT): ServiceProcess {
   keepSecret(environment['TOOLCRIB_PLATFORM_KEY']);
   for (const name of ['DATABASE_URL', 'REDIS_URL']) keepPassword(environment[name]);
-  const service = spawnProcess([process.execPath, main, ...args], { env: { PATH: process.env['PATH'], PORT: '0', ...PATIENT, ...environment } });
+  // An earlier build may not know today's settings.
+  const service = spawnProcess([process.execPath, main, ...args], { env: { PATH: process.env['PATH'], PORT: '0', ...(main === BUILT ? PATIENT : {}), ...environment } });
   overhear('what the process printed', service.output);
   return service;
 }

@@ -15,13 +15,19 @@ const mistakes = (environment: Record<string, string>, purpose?: Purpose): reado
 describe('the configuration', () => {
   it('needs nothing on a laptop', () => {
     expect(parseConfig({})).toEqual({
-      host: '127.0.0.1', port: 3000, databaseUrl: null, redisUrl: null, dataDir: '.toolcrib', platformKey: null, maxStalenessMs: 30_000, requestTimeoutMs: 30_000, migrate: true, logLevel: 'info', oidc: null, limits: DEFAULT_LIMITS, rates: { perKey: 0, perTenant: 0 },
+      host: '127.0.0.1', port: 3000, databaseUrl: null, redisUrl: null, dataDir: '.toolcrib', platformKey: null, maxStalenessMs: 30_000, requestTimeoutMs: 30_000, migrate: true, logLevel: 'info', decisionLog: 0, oidc: null, limits: DEFAULT_LIMITS, rates: { perKey: 0, perTenant: 0 },
     });
     expect(DEFAULT_LIMITS).toEqual({ tools: 5_000, agents: 10_000, schemaSize: 65_536, expressionSize: 2_048, syncBytes: 33_554_432, bodyBytes: 262_144, listLength: 5_000, batchSize: 100, batchAnswerBytes: 33_554_432, jsonDepth: 64, viewBytes: 201_326_592, answerBytes: 33_554_432, streams: 5_000, concurrency: 1_000, queueMs: 1_000 });
   });
 
   it('takes an empty value for an unset one', () => {
     expect(parseConfig({ PORT: '', DATABASE_URL: ' ', TOOLCRIB_PLATFORM_KEY: '' })).toEqual(parseConfig({}));
+  });
+
+  it('takes a share of decisions to log, and nothing that is none', () => {
+    const share = (text: string): number => parseConfig({ TOOLCRIB_DECISION_LOG: text }).decisionLog;
+    expect(['', '0', '1', '0.05', '.5', '1.0'].map(share)).toEqual([0, 0, 1, 0.05, 0.5, 1]);
+    for (const text of ['1.01', '-0.5', '5%', '1e-3', 'NaN', 'on', '.']) expect(mistakes({ TOOLCRIB_DECISION_LOG: text })).toEqual(['TOOLCRIB_DECISION_LOG must be a number from 0 to 1']);
   });
 
   it('needs a platform key beside a database, but not to migrate it', () => {

@@ -20,6 +20,8 @@ export interface Config {
   /** Whether migrations are applied at start. */
   readonly migrate: boolean;
   readonly logLevel: LogLevel;
+  /** The share of decisions that are logged, from 0 to 1. */
+  readonly decisionLog: number;
   /** Null: keys alone. */
   readonly oidc: OidcConfig | null;
   readonly limits: Limits;
@@ -80,7 +82,7 @@ const LIMITS: Readonly<Record<keyof Limits, readonly [name: string, fallback: nu
 
 export const DEFAULT_LIMITS = Object.fromEntries(Object.entries(LIMITS).map(([limit, [, fallback]]) => [limit, fallback])) as unknown as Limits;
 
-const OTHER_NAMES = ['TOOLCRIB_DATA_DIR', 'TOOLCRIB_PLATFORM_KEY', 'TOOLCRIB_MAX_STALENESS_MS', 'TOOLCRIB_REQUEST_TIMEOUT_MS', 'TOOLCRIB_MIGRATE', 'TOOLCRIB_RATE_PER_KEY', 'TOOLCRIB_RATE_PER_TENANT'];
+const OTHER_NAMES = ['TOOLCRIB_DATA_DIR', 'TOOLCRIB_PLATFORM_KEY', 'TOOLCRIB_MAX_STALENESS_MS', 'TOOLCRIB_REQUEST_TIMEOUT_MS', 'TOOLCRIB_MIGRATE', 'TOOLCRIB_RATE_PER_KEY', 'TOOLCRIB_RATE_PER_TENANT', 'TOOLCRIB_DECISION_LOG'];
 const KNOWN = new Set<string>([...OTHER_NAMES, ...OIDC_NAMES, ...Object.values(LIMITS).map(([name]) => name)]);
 
 /** All that is wrong with the environment, a line each. A line names the key and never its value. */
@@ -106,6 +108,12 @@ export function parseConfig(environment: Environment, purpose: Purpose = 'serve'
     mistakes.push(`${name} must be a whole number from ${min} to ${max}`);
     return fallback;
   };
+  const share = (name: string): number => {
+    const text = read(name) ?? '0';
+    if (/^(?:\d+(?:\.\d+)?|\.\d+)$/u.test(text) && Number(text) <= 1) return Number(text);
+    mistakes.push(`${name} must be a number from 0 to 1`);
+    return 0;
+  };
   const oneOf = <T extends string>(name: string, allowed: readonly T[], fallback: T): T => {
     const text = read(name);
     const found = allowed.find((value) => value === (text ?? fallback));
@@ -123,6 +131,7 @@ export function parseConfig(environment: Environment, purpose: Purpose = 'serve'
     requestTimeoutMs: integer('TOOLCRIB_REQUEST_TIMEOUT_MS', 30_000, 100, 3_600_000),
     migrate: oneOf('TOOLCRIB_MIGRATE', ['on', 'off'], 'on') === 'on',
     logLevel: oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    decisionLog: share('TOOLCRIB_DECISION_LOG'),
     oidc: readOidc({ read, integer, mistakes }),
     limits: Object.fromEntries(Object.entries(LIMITS).map(([limit, [name, fallback]]) => [limit, integer(name, fallback, 1, 2 ** 31)])) as unknown as Limits,
     rates: { perKey: integer('TOOLCRIB_RATE_PER_KEY', 0, 0, 2 ** 31), perTenant: integer('TOOLCRIB_RATE_PER_TENANT', 0, 0, 2 ** 31) },

@@ -2,6 +2,8 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { AppError } from '../errors/app-error.js';
 import { within } from '../errors/within.js';
+import type { Tracing } from '../observability/tracing.js';
+import { NO_TRACING } from '../observability/tracing.js';
 import type { TenantId } from '../tenant-id.js';
 import { Prisma, PrismaClient } from './generated/client.js';
 
@@ -10,6 +12,9 @@ export type Transaction = Prisma.TransactionClient;
 /** Waiting for a connection, and for a whole transaction. */
 const MAX_WAIT_MS = 5_000;
 const TIMEOUT_MS = 30_000;
+
+/** Of a transaction, whatever is in it: neither its text nor its values are told. */
+const SPAN = { 'db.system.name': 'postgresql', 'db.operation.name': 'transaction' };
 
 /** A server that hangs answers neither the work nor its end: the caller is told, and the transaction is left to its own end. */
 const GIVE_UP_MS = 35_000;
@@ -27,7 +32,10 @@ export class Database {
   /** While it is, nobody is sent there to wait: whoever finds out that it is back says so. */
   isAway = false;
 
-  constructor(readonly pool: pg.Pool) {
+  constructor(
+    readonly pool: pg.Pool,
+    private readonly tracing: Tracing = NO_TRACING,
+  ) {
     // A connection that breaks while idle is replaced by the pool at the next use; unheard, it would end the process.
     pool.on('error', () => undefined);
     this.prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
@@ -70,7 +78,7 @@ export class Database {
     if (this.isAway) throw new AppError('DATABASE_UNAVAILABLE', 'the database can not be reached: try again shortly');
     // Said each time, for a server may have another default.
     const isolationLevel = Prisma.TransactionIsolationLevel.ReadCommitted;
-    return within(GIVE_UP_MS, this.prisma.$transaction(work, { maxWait: MAX_WAIT_MS, timeout: TIMEOUT_MS, isolationLevel }));
+    return this.tracing.span('database', SPAN, () => within(GIVE_UP_MS, this.prisma.$transaction(work, { maxWait: MAX_WAIT_MS, timeout: TIMEOUT_MS, isolationLevel })));
   }
 
   /** Whether a query gets through now. */

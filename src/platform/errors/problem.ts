@@ -9,6 +9,8 @@ export interface Problem {
   readonly detail: string;
   readonly code: ErrorCode;
   readonly requestId: string;
+  /** Where the request is traced. */
+  readonly traceId?: string;
   readonly errors?: readonly FieldFault[];
   readonly pending?: readonly string[];
 }
@@ -18,9 +20,9 @@ const MAX_FAULTS = 100;
 
 export const problemType = (code: ErrorCode): string => `urn:toolcrib:error:${code.toLowerCase().replaceAll('_', '-')}`;
 
-export function problemOf({ code, detail, errors, pending }: AppError, requestId: string): Problem {
+export function problemOf({ code, detail, errors, pending }: AppError, requestId: string, traceId?: string): Problem {
   const { status, title } = ERRORS[code];
-  return { type: problemType(code), title, status, detail, code, requestId, ...(errors && { errors: errors.slice(0, MAX_FAULTS) }), ...(pending && { pending }) };
+  return { type: problemType(code), title, status, detail, code, requestId, ...(traceId !== undefined && { traceId }), ...(errors && { errors: errors.slice(0, MAX_FAULTS) }), ...(pending && { pending }) };
 }
 
 /** SQLSTATEs, Prisma's codes and kinds, and the system's. */

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Logger } from '../observability/logger.js';
 import { AppError } from './app-error.js';
 import type { Problem } from './problem.js';
@@ -26,15 +27,21 @@ export function appErrorOf(error: unknown): AppError {
   return isDatabaseAway(error) ? new AppError('DATABASE_UNAVAILABLE', 'try again shortly') : new AppError('INTERNAL', 'the fault is logged under the request id');
 }
 
+/** The request that something went wrong with. */
+export interface FailedRequest {
+  readonly id: string;
+  readonly raw: IncomingMessage;
+}
+
 /** Turns whatever was thrown into the problem that is answered. What is this service's own fault is logged, on every road. */
 export class Problems {
   constructor(private readonly logger: Logger) {}
 
-  of(error: unknown, requestId: string): Problem {
+  of(error: unknown, { id: requestId, raw: { traceId } }: FailedRequest): Problem {
     const known = appErrorOf(error);
-    const problem = problemOf(known, requestId);
-    if (problem.code === 'INTERNAL') this.logger.error({ requestId, err: error }, 'request failed');
-    else if (problem.status >= 500) this.logger.warn({ requestId, code: problem.code, reason: error instanceof Error ? error.message : String(error) }, 'request failed');
+    const problem = problemOf(known, requestId, traceId);
+    if (problem.code === 'INTERNAL') this.logger.error({ requestId, traceId, err: error }, 'request failed');
+    else if (problem.status >= 500) this.logger.warn({ requestId, traceId, code: problem.code, reason: error instanceof Error ? error.message : String(error) }, 'request failed');
     return problem;
   }
 }

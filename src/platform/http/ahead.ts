@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors/app-error.js';
 import { refuseInFront, standInFront } from './front.js';
+import type { Tracing } from '../observability/tracing.js';
 import type { LoggedCaller, NoteAnswered } from './request-context.js';
 import { requestIdOf } from './request-context.js';
 
@@ -27,12 +28,15 @@ export interface Answered {
   /** Beside those of the answer: names and values in turn. */
   readonly headers: readonly string[];
   readonly caller: LoggedCaller;
+  /** What is to be done once it is sent, or null. */
+  readonly afterwards: ((requestId: string, traceId: string | undefined) => void) | null;
 }
 
 export interface AheadRoute {
   readonly path: string;
   readonly maxBytes: number;
   readonly note: NoteAnswered;
+  readonly tracing: Tracing;
   /** Null sends the request on to the framework, as if nobody had looked at it: it must have no effect then. */
   readonly answer: (request: AheadRequest) => Answered | null;
 }
@@ -59,7 +63,7 @@ export function answerAhead(fastify: FastifyInstance, route: AheadRoute): void {
     const startedAt = performance.now();
     // Taken off by hand where it must be: `once` costs more than all that is done here.
     const take = (body: Buffer): void => {
-      const answered = body.length === length && !isClosing ? route.answer({ headers: request.headers, connection: request.socket, body }) : null;
+      const answered = body.length === length && !isClosing ? ask(request, body, route) : null;
       if (answered !== null) {
         send(request, response, answered, startedAt, route);
         return;
@@ -69,6 +73,11 @@ export function answerAhead(fastify: FastifyInstance, route: AheadRoute): void {
     };
     request.on('data', take);
   });
+}
+
+function ask(request: IncomingMessage, body: Buffer, { answer, tracing }: AheadRoute): Answered | null {
+  const asked = { headers: request.headers, connection: request.socket, body };
+  return tracing.isOn ? tracing.within(request, () => answer(asked)) : answer(asked);
 }
 
 /** The length of the body, or 0 for a request that is not meant. */
@@ -85,10 +94,11 @@ function giveBack(request: IncomingMessage, body: Buffer, read: () => void): voi
   read();
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { answer, headers, caller }: Answered, startedAt: number, { path, note }: AheadRoute): void {
+function send(request: IncomingMessage, response: ServerResponse, { answer, headers, caller, afterwards }: Answered, startedAt: number, { path, note }: AheadRoute): void {
   const requestId = requestIdOf(request);
   const status = answer instanceof AppError ? refuseInFront(response, answer, requestId, headers) : write(response, answer, requestId, headers);
-  note({ requestId, method: 'POST', route: path, status, startedAt, caller });
+  note({ request, requestId, method: 'POST', route: path, status, startedAt, caller });
+  if (afterwards !== null) afterwards(requestId, request.traceId);
 }
 
 function write(response: ServerResponse, { status, headers, body }: AheadAnswer, requestId: string, more: readonly string[]): number {

@@ -16,7 +16,7 @@ export function standInFront({ server }: FastifyInstance, front: Front): void {
 
 /** A refusal without the framework, which is a fifth of the work. */
 export function refuseInFront(response: ServerResponse, error: AppError, requestId: string, headers: readonly string[]): number {
-  const problem = problemOf(error, requestId);
+  const problem = problemOf(error, requestId, response.req.traceId);
   const body = Buffer.from(JSON.stringify(problem));
   response.writeHead(problem.status, ['x-request-id', requestId, 'content-type', 'application/problem+json; charset=utf-8', 'content-length', String(body.length), ...headers]);
   response.end(body);

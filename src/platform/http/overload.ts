@@ -10,7 +10,7 @@ import { requestIdOf } from './request-context.js';
 const LONG_TURNS = 2;
 
 /** Those who watch over the service are answered always, and a stream is a request for as long as it lives. */
-const EXEMPT = /^\/(?:health\/|metrics$|v1\/changes(?:\?|$))/u;
+export const STANDS_APART = /^\/(?:health\/|metrics$|v1\/changes(?:\?|$))/u;
 
 /**
  * How late the service is. Requests that are there when a turn of the event loop begins are answered in it one after another, so
@@ -51,7 +51,7 @@ export function boundConcurrency(fastify: FastifyInstance, most: number, metrics
   // Told from the start, so that an alert sees the first one.
   metrics.shedRequests.of('concurrency');
   standInFront(fastify, (request, response, behind) => {
-    if (EXEMPT.test(request.url ?? '')) {
+    if (STANDS_APART.test(request.url ?? '')) {
       behind();
       return;
     }
@@ -72,7 +72,7 @@ export function shedWhenLate(fastify: FastifyInstance, { queueMs }: Limits, metr
   const lateness = new Lateness(queueMs);
   metrics.shedRequests.of('lateness');
   standInFront(fastify, (request, response, behind) => {
-    if (lateness.isTooLate() && !EXEMPT.test(request.url ?? '')) refuse(request, response, 'lateness', metrics);
+    if (lateness.isTooLate() && !STANDS_APART.test(request.url ?? '')) refuse(request, response, 'lateness', metrics);
     else behind();
   });
 }

@@ -29,6 +29,9 @@ export class ProblemDto {
   @ApiProperty({ description: 'the request that failed, as in `X-Request-Id` and in the log', example: 'b1946ac9-2f1c-4c7e-9f0e-8c1d5f2a7a10' })
   requestId!: string;
 
+  @ApiPropertyOptional({ description: 'the trace that the request belongs to, where traces are on: the caller’s own, where it sent `traceparent`', example: '4bf92f3577b34da6a3ce929d0e0e4736' })
+  traceId?: string;
+
   @ApiPropertyOptional({ description: 'every fault of the body, where it has some', type: [FieldFaultDto] })
   errors?: FieldFaultDto[];
 

@@ -16,7 +16,6 @@ export class ProblemFilter implements ExceptionFilter {
   constructor(private readonly problems: Problems) {}
 
   catch(error: unknown, host: ArgumentsHost): void {
-    const { id } = host.switchToHttp().getRequest<FastifyRequest>();
-    sendProblem(host.switchToHttp().getResponse<FastifyReply>(), this.problems.of(error, id));
+    sendProblem(host.switchToHttp().getResponse<FastifyReply>(), this.problems.of(error, host.switchToHttp().getRequest<FastifyRequest>()));
   }
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Language } from '../../core/reason.js';
 import type { Logger } from '../observability/logger.js';
 import type { Metrics } from '../observability/metrics.js';
+import type { Tracing } from '../observability/tracing.js';
 
 const ACCEPTED_ID = /^[\x21-\x7e]{1,128}$/u;
 
@@ -39,6 +40,7 @@ const levelOf = (status: number, tells: boolean): 'error' | 'warn' | 'info' | 'd
 
 /** A request that was answered, as it is counted and logged. */
 export interface Answered {
+  readonly request: IncomingMessage;
   readonly requestId: string;
   readonly method: string;
   readonly route: string;
@@ -47,15 +49,20 @@ export interface Answered {
   readonly caller: LoggedCaller | undefined;
 }
 
-/** Counts and logs, on whichever road. Reads and decisions are logged at `debug`, writes at `info`, failures at `error`. */
+/** Counts and logs, on whichever road, and ends the request's span. Reads and decisions are logged at `debug`, writes at `info`, failures at `error`. */
 export type NoteAnswered = (answered: Answered) => void;
 
-export function noteAnswered(logger: Logger, metrics: Metrics): NoteAnswered {
-  return ({ requestId, method, route, status, startedAt, caller }) => {
+export function noteAnswered(logger: Logger, metrics: Metrics, tracing: Tracing): NoteAnswered {
+  const note: NoteAnswered = ({ request, requestId, method, route, status, startedAt, caller }) => {
     metrics.httpRequests.of(method, route, String(status)).inc();
     const level = levelOf(status, isWrite(method) && !HOT_ROUTES.has(route));
     if (!logger.isLevelEnabled(level)) return;
-    logger[level]({ requestId, method, route, status, ms: Math.round((performance.now() - startedAt) * 100) / 100, ...caller }, 'request');
+    logger[level]({ requestId, traceId: request.traceId, method, route, status, ms: Math.round((performance.now() - startedAt) * 100) / 100, ...caller }, 'request');
+  };
+  if (!tracing.isOn) return note;
+  return (answered) => {
+    note(answered);
+    tracing.end(answered.request, { ...answered, tenant: answered.caller?.tenant ?? null });
   };
 }
 
@@ -67,6 +74,7 @@ export function observeRequests(fastify: FastifyInstance, note: NoteAnswered): v
   });
   fastify.addHook('onResponse', (request, reply, done) => {
     note({
+      request: request.raw,
       requestId: request.id,
       method: request.method,
       route: request.routeOptions.url ?? 'none',

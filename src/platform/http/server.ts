@@ -30,7 +30,7 @@ export function httpServer(problems: Problems, requestTimeoutMs: number): Fastif
     frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
       reply.header('x-request-id', request.id);
       const tooLong = error.code === 'FST_ERR_MAX_PARAM_LENGTH' || error.statusCode === 414;
-      sendProblem(reply, problems.of(tooLong ? new AppError('NOT_FOUND', 'nothing has a name that long') : error, request.id));
+      sendProblem(reply, problems.of(tooLong ? new AppError('NOT_FOUND', 'nothing has a name that long') : error, request));
     },
     clientErrorHandler: refuseUnreadable,
   });

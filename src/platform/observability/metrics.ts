@@ -128,6 +128,8 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly decisionLogDropped = new Counter({ name: 'toolcrib_decision_log_dropped_total', help: 'decisions that were to be logged and could not be in time', registers: [this.registry] });
+
   readonly databaseUp = new Gauge({ name: 'toolcrib_database_up', help: '1 when the last look at the database succeeded', registers: [this.registry] });
 
   constructor() {

@@ -3,6 +3,8 @@ import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhen } from 'co
 import { Redis } from 'ioredis';
 import type { Logger } from '../observability/logger.js';
 import type { Metrics } from '../observability/metrics.js';
+import type { Tracing } from '../observability/tracing.js';
+import { NO_TRACING } from '../observability/tracing.js';
 
 /** A command that takes longer counts as failed: what it would find can be computed anew in less. */
 const COMMAND_TIMEOUT_MS = 200;
@@ -12,6 +14,8 @@ const LONGEST_RETRY_MS = 2_000;
 /** So many failures one after another, and no command is sent for a while. */
 const FAILURES = 3;
 const OPEN_MS = 1_000;
+
+const SPAN = { 'db.system.name': 'redis' };
 
 const STATES: readonly (readonly [CircuitState, string])[] = [[CircuitState.Closed, 'closed'], [CircuitState.HalfOpen, 'half-open'], [CircuitState.Open, 'open']];
 
@@ -31,6 +35,7 @@ export class SharedRedis {
     private readonly url: string,
     private readonly logger: Logger,
     private readonly metrics: Metrics,
+    private readonly tracing: Tracing = NO_TRACING,
   ) {
     this.breaker = this.newBreaker();
     this.commands = this.connect();
@@ -47,7 +52,7 @@ export class SharedRedis {
   run<T>(command: (redis: Redis) => Promise<T>): Promise<T> {
     // The breaker goes by the wall clock: one that was set back would keep it open for as long.
     if (this.breaker.state === CircuitState.Open && performance.now() - this.openedAt > 2 * OPEN_MS) this.breaker = this.newBreaker();
-    return this.breaker.execute(() => command(this.commands));
+    return this.tracing.span('redis', SPAN, () => this.breaker.execute(() => command(this.commands)));
   }
 
   private newBreaker(): CircuitBreakerPolicy {
