@@ -1,6 +1,6 @@
-import type { DynamicModule } from '@nestjs/common';
+import type { DynamicModule, Provider } from '@nestjs/common';
 import { Module } from '@nestjs/common';
-import { APP_FILTER, APP_GUARD, APP_PIPE, Reflector } from '@nestjs/core';
+import { APP_FILTER, APP_GUARD, APP_INTERCEPTOR, APP_PIPE, Reflector } from '@nestjs/core';
 import { AgentToolsController } from './agents/agent-tools.controller.js';
 import { AgentToolsService } from './agents/agent-tools.service.js';
 import { AgentsController } from './agents/agents.controller.js';
@@ -50,6 +50,7 @@ import type { OidcConfig } from './platform/config/oidc.js';
 import { Database } from './platform/database/database.js';
 import type { DatabaseLooks } from './platform/database/looks.js';
 import { Problems } from './platform/errors/problems.js';
+import { BoundConcurrency } from './platform/http/overload.js';
 import { ProblemFilter } from './platform/http/problem.filter.js';
 import { StrictValidationPipe } from './platform/http/strict-validation.pipe.js';
 import { HealthController } from './platform/observability/health.controller.js';
@@ -159,9 +160,7 @@ export class AppModule {
         { provide: People, useFactory: (tenants: KnownTenants) => peopleOf(config.oidc, tenants, metrics, logger), inject: [KnownTenants] },
         { provide: Authenticator, useFactory: (keys: KeyStore, people: People | null) => new Authenticator(keys, platformKey, maxStalenessMs, undefined, people), inject: [KeyStore, People] },
         TenantsService, KeysService, SettingsService, SyncService, ToolsService, DiagnosticService, AgentsService, AgentToolsService, Subjects, Grounds, ConversationsService, DecisionService, PreviewService, ExplainService, Impacts, ToolImpactService, SettingsImpactService, SearchService, Reverter, HistoryService,
-        { provide: AccessGuard, useFactory: (...parts: ConstructorParameters<typeof AccessGuard>) => new AccessGuard(...parts), inject: [Reflector, Authenticator, TenantStore, RateLimits] },
-        { provide: RateLimits, useValue: new RateLimits(config.rates, redis === undefined ? new NoRateStore() : new RedisRateStore(redis, WINDOW_S), metrics) },
-        { provide: APP_GUARD, useExisting: AccessGuard },
+        ...admission(new RateLimits(config.rates, redis === undefined ? new NoRateStore() : new RedisRateStore(redis, WINDOW_S), metrics)),
         { provide: AnswerMemo, useValue: new AnswerMemo(limits.answerBytes, build) },
         OutcomeMemo, Answers, ColdAnswers, SharedAnswering,
         { provide: AnswerStore, useValue: redis === undefined ? new NoAnswerStore() : new RedisAnswerStore(redis, platformKey, build, metrics, tracing) },
@@ -185,3 +184,10 @@ function announcing(store: GovernanceStore, views: PolicyViews, conversations: C
   });
   return store;
 }
+
+/** Who is let in, how often, and how many at once. */
+const admission = (rates: RateLimits): Provider[] => [
+  { provide: AccessGuard, useFactory: (reflector: Reflector, authenticator: Authenticator, tenants: TenantStore) => new AccessGuard(reflector, authenticator, tenants, rates), inject: [Reflector, Authenticator, TenantStore] },
+  { provide: APP_GUARD, useExisting: AccessGuard },
+  { provide: APP_INTERCEPTOR, useClass: BoundConcurrency },
+];

@@ -14,6 +14,8 @@ export class EventStream implements Listener {
     private readonly onEnd: (why: Ending) => void,
   ) {
     response.on('error', () => undefined);
+    // An answer behind another one on its connection is not told when that breaks.
+    response.req.socket.once('close', () => this.ended('client'));
     response.once('close', () => {
       this.ended('client');
       // The framework takes note of answers that finish or fail; one whose connection broke has done neither.

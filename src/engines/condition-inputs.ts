@@ -10,6 +10,9 @@ export type Input = readonly [variable: string, ...members: string[]];
 /** Characters of a name for inputs, beyond which there is none: what is large seldom comes again. */
 const MAX_CHARACTERS = 256;
 
+/** No JSON begins like it: what is absent is never taken for something that is there. */
+const ABSENT = '~';
+
 /** The longest chain of selections that the expression is, null for anything else. */
 export function inputOf(expr: Expr): Input | null {
   const { case: kind, value } = expr.exprKind;
@@ -39,11 +42,14 @@ function foundAt(input: Input, facts: ConditionFacts): string | null {
   for (let i = 0; i < input.length; i += 1) {
     const member = input[i];
     if (!isObject(at)) return null;
-    if (member === undefined || !Object.hasOwn(at, member) || at[member] === undefined) return `-${i}`;
+    if (member === undefined || !Object.hasOwn(at, member) || at[member] === undefined) return `${ABSENT}${i}`;
     at = at[member];
   }
   return isPlain(at) || (Array.isArray(at) && at.every(isPlain)) ? JSON.stringify(at) : null;
 }
 
-/** What JSON tells apart from all others: it writes both zeros as one. */
-const isPlain = (value: unknown): boolean => (typeof value === 'object' ? value === null : !Object.is(value, -0));
+/** What JSON tells apart from all others: it writes both zeros as one, and what is no number as null. */
+function isPlain(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  return value === null || typeof value === 'string' || typeof value === 'boolean';
+}

@@ -45,9 +45,9 @@ describe('an outcome that is remembered', () => {
   const CONDITIONS = [
     'attributes.a', 'attributes.a == 1', 'attributes.a == attributes.b', '1.0 / attributes.a > 0.0', 'attributes.a.b == 1', 'has(attributes.a.b)', 'has(attributes.a) && attributes.a != null', 'attributes.a.b || attributes.c',
     "'x' in attributes.a", 'size(attributes.a) == 2', 'attributes.a.exists(a, a == attributes.b)', 'attributes.a.all(depth, depth == 1)', "attributes['a'] == 1", '{"a": attributes.a}.a == 1', '[attributes.a][0] == 1',
-    'attributes == {}', "scene == 'x' || depth == 1", 'has(model.capabilities)', "'x' in model.capabilities", 'type(attributes.a) == int', '.attributes.a == 1', 'attributes.a.b.c == 1', "attributes.s.matches('^x+$')",
+    'attributes == {}', 'attributes.a < 0.0 || attributes.b', 'attributes.a >= -5.0', 'has(attributes.a.b) && true', 'attributes.a.b < 0.0 || true', "scene == 'x' || depth == 1", 'has(model.capabilities)', "'x' in model.capabilities", 'type(attributes.a) == int', '.attributes.a == 1', 'attributes.a.b.c == 1', "attributes.s.matches('^x+$')",
   ];
-  const value = fc.oneof(fc.constantFrom(0, -0, 1, 2, 1.5, true, false, null, '', 'x', '1', 'xx\n-1', '-0', '中😀'), fc.constantFrom([], [1], [1, 1], ['x'], ['x', '1'], [null], [0], [-0], [[1]], {}, { b: 1 }, { b: null }, { b: { c: 1 } }));
+  const value = fc.oneof(fc.constantFrom(0, -0, 1, 2, -1, -2, -3, 1.5, 1e21, true, false, null, '', 'x', '1', 'xx\n-1', '-0', '中😀'), fc.constantFrom([], [1], [1, 1], ['x'], ['x', '1'], [null], [0], [-0], [[1]], {}, { b: 1 }, { b: -2 }, { b: -3 }, { b: null }, { b: { c: 1 } }));
   const seen = fc.record({
     attributes: fc.record({ a: value, b: value, c: value, s: value, constructor: value }, { requiredKeys: [] }),
     depth: fc.integer({ min: 0, max: 2 }),
@@ -63,6 +63,12 @@ describe('an outcome that is remembered', () => {
     fc.assert(fc.property(fc.constantFrom(...CONDITIONS), fc.array(seen, { minLength: 2, maxLength: 6 }), (condition, all) => {
       for (const given of all) expect([condition, given, evaluateCondition(condition, { ...given })]).toEqual([condition, given, anew(condition, given)]);
     }), { numRuns: 3_000 });
+  });
+
+  it('is not that of a value which looks like the name of nothing', () => {
+    const condition = 'attributes.days < 0.0 || attributes.plan == "paid"';
+    expect([{ days: -1, plan: 'x' }, { plan: 'x' }, { days: -1 }, {}].map((attributes) => evaluateCondition(condition, facts({ attributes })))).toEqual([true, false, true, false]);
+    expect([{ p: { x: -2 } }, { p: {} }, { p: { x: -3 } }, {}].map((attributes) => evaluateCondition('has(attributes.p.x) && true', facts({ attributes })))).toEqual([true, false, true, false]);
   });
 
   it('is not one that time ran out for', () => {

@@ -50,11 +50,19 @@ describe('parts of records that are equal', () => {
     expect(onlyTool(tool('a', { inputSchema: large })).declaration.inputSchema).not.toBe(onlyTool(tool('b', { inputSchema: large })).declaration.inputSchema);
   });
 
-  it('weigh nothing in a view, which is weighed by what is its own', () => {
+  it('weigh nothing in a view but the first that has them', () => {
     const names = Array.from({ length: 50 }, (_, i) => `tool_${i}`);
     const view = (records: readonly ToolRecord[]) => applyDelta(null, withSharedParts(delta(records, [agent('x', names)])));
-    const [plain, worded] = [viewSize(view(names.map((name) => tool(name)))), viewSize(view(names.map((name) => tool(name, { description: 'd'.repeat(1_000) }))))];
-    expect(worded - plain).toBeGreaterThan(45_000);
-    expect(viewSize(view(names.map((name) => tool(name, { inputSchema: SCHEMA }))))).toBe(plain);
+    const schema = { ...SCHEMA, title: 'weighed once' };
+    const sized = (more: object): number => viewSize(view(names.map((name) => tool(name, more))));
+    sized({});
+    const plain = sized({});
+    expect(sized({ description: 'd'.repeat(1_000) }) - plain).toBeGreaterThan(45_000);
+    expect([sized({ inputSchema: schema }) - plain < 500, sized({ inputSchema: schema })]).toEqual([true, plain]);
+  });
+
+  it('are charged in full where nobody else has them, however many there are', () => {
+    const tools = Array.from({ length: 2_000 }, (_, i) => tool(`t${i}`, { inputSchema: { ...SCHEMA, title: `of its own ${i} ${'x'.repeat(500)}` } }));
+    expect(viewSize(applyDelta(null, withSharedParts(delta(tools))))).toBeGreaterThan(1_000_000);
   });
 });

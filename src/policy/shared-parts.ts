@@ -41,13 +41,21 @@ const document = (saved: AgentDocument): AgentDocument => ({
   skills: shared(saved.skills),
 });
 
+/** Parts that a second record has too: whoever came first is charged for them. */
+const reused = new WeakSet();
+
+export const isReused = (part: object): boolean => reused.has(part);
+
 /** Objects of the same text are equal in everything that an answer can show, the order of their members too. */
 function shared<T extends object | null>(part: T): T {
   if (part === null) return part;
   const text = JSON.stringify(part);
   if (text.length > MAX_PART) return part;
   const known = parts.get(text);
-  if (known !== undefined) return known as T;
+  if (known !== undefined) {
+    reused.add(known);
+    return known as T;
+  }
   parts.set(text, frozen(part));
   return part;
 }

@@ -1,4 +1,5 @@
 import type { PolicyAgent, PolicyView } from '../core/policy-view.js';
+import { isReused } from './shared-parts.js';
 
 /** What a record costs beside its members: its places in lists, maps and weak maps. */
 const RECORD_BYTES = 150;
@@ -33,14 +34,14 @@ function recordSize(record: object): number {
   return size;
 }
 
-/** Parts that views share are frozen, and belong to none of them. */
+/** What was found again was charged to whom it was found with first. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length <= SHORT ? 0 : STRING_BYTES + value.length * (WIDE.test(value) ? 2 : 1);
-  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return 0;
+  if (typeof value !== 'object' || value === null || isReused(value)) return 0;
   return Object.values(value).reduce<number>((size, member) => size + MEMBER_BYTES + sizeOf(member), OBJECT_BYTES);
 }
 
 function ownNames({ record: { document } }: PolicyAgent): number {
   const lists = [document.tools.enabled, document.tools.disabled, document.availableTools, document.subagentConfig.allowedToolNames];
-  return lists.reduce((names, list) => names + (list === null || Object.isFrozen(list) ? 0 : list.length), 0);
+  return lists.reduce((names, list) => names + (list === null || isReused(list) ? 0 : list.length), 0);
 }

@@ -23,7 +23,7 @@ const RULES: readonly { readonly from: RegExp; readonly may: readonly RegExp[]; 
   // The names of scopes, so that a mistake in their map is told at start.
   { from: /^platform\/config\/oidc/u, may: [/^tenancy\/scope/u], packages: [] },
   // Words and shapes of the core that the edge speaks in; no decision.
-  { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|text|reason|catalog|route|agent-document|history)/u], packages: [/^@nestjs\/(?:common|core|swagger|platform-fastify)$/u, /^class-validator$/u, /^fastify$/u, /^lru-cache$/u, /^pino$/u, /^prom-client$/u, /^node:/u] },
+  { from: /^platform\//u, may: [/^platform\//u, /^core\/(?:json|text|reason|catalog|route|agent-document|history)/u], packages: [/^@nestjs\/(?:common|core|swagger|platform-fastify)$/u, /^class-validator$/u, /^fastify$/u, /^lru-cache$/u, /^pino$/u, /^prom-client$/u, /^rxjs$/u, /^node:/u] },
   { from: /^engines\//u, may: [/^core\//u, /^engines\//u], packages: [/^ajv/u, /^@bufbuild\/cel$/u, /^lru-cache$/u, /^node:(?:vm|v8)$/u] },
   // Ranking: its port is `tool-ranker`, its libraries stay inside.
   { from: /^search\//u, may: [/^core\/search\.ts$/u, /^search\//u, /^platform\/errors/u], packages: [/^minisearch\/SearchableMap$/u, /^stemmer$/u, /^node:(?:fs|timers)\/promises$/u] },

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { PolicyLoader } from '../../src/policy/policy.loader.js';
 import { DATABASES } from '../support/databases.js';
 import type { Fleet, Replica, Servers } from '../support/fleet.js';
-import { FleetTenant, describeWithServers, fleetOn, privateServers } from '../support/fleet.js';
+import { FleetTenant, becomes, describeWithServers, fleetOn, isReady, privateServers } from '../support/fleet.js';
+import type { ServiceProcess } from '../support/process.js';
+import { ask, listening, newDataDir, spawnService } from '../support/process.js';
 import type { Answer, TestService, TestTenant } from '../support/test-service.js';
 import { Caller, newTenant, platform, startTestService } from '../support/test-service.js';
 
@@ -85,6 +89,56 @@ describe('a replica with more to do than it may have at once', () => {
     loader.load = load;
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([404, 404, 404, 404]);
     expect((await cold.caller.get('/v1/settings')).status).toBe(200);
+  });
+});
+
+describe('connections that misbehave', () => {
+  const KEY = 'the-platform-key-of-the-misbehaving-0123';
+  let service: ServiceProcess;
+  let url = '';
+  beforeAll(async () => {
+    service = spawnService({ TOOLCRIB_PLATFORM_KEY: KEY, TOOLCRIB_DATA_DIR: await newDataDir(), TOOLCRIB_MAX_CONCURRENCY: '3', TOOLCRIB_REQUEST_TIMEOUT_MS: '600' });
+    url = await listening(service);
+    expect(await becomes(() => isReady(url), 60_000)).toBe(true);
+  });
+  afterAll(async () => {
+    service.child.kill('SIGKILL');
+    await service.ended;
+  });
+
+  /** A connection that stays half open when the other side ends it, after it has said this. */
+  const connect = (said: string): net.Socket => {
+    const socket = net.connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true }, () => socket.write(said));
+    return socket.on('error', () => undefined);
+  };
+  const isServed = async (): Promise<boolean> => (await ask(url, KEY, 'GET', '/v1/tenants')).status === 200;
+
+  it('take nobody’s place when they ask and do not wait', async () => {
+    for (const path of ['/openapi.json', '/v1/tenants']) {
+      const socket = connect(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\n\r\n`.repeat(50));
+      await once(socket.pause(), 'connect');
+      await sleep(300);
+      socket.resetAndDestroy();
+    }
+    expect(await becomes(isServed, 5_000)).toBe(true);
+    expect(await Promise.all([isServed(), isServed(), isServed()])).toEqual([true, true, true]);
+  });
+
+  it('are closed when they are refused, also by clients that would keep them', async () => {
+    const begun = `POST /v1/check HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{`;
+    const sockets = [begun, 'no HTTP at all\r\n\r\n'].map(connect);
+    const answers = await Promise.all(sockets.map(async (socket) => {
+      const [chunk] = (await once(socket, 'data')) as [Buffer];
+      const gone = new Promise((resolve) => socket.once('close', resolve));
+      await sleep(100);
+      // Whoever is not there any more resets what is still sent.
+      socket.write('more');
+      await sleep(100);
+      socket.write('and more');
+      return Promise.race([gone.then(() => chunk.toString().slice(9, 12)), sleep(5_000, 'still open')]);
+    }));
+    expect(answers).toEqual(['408', '400']);
+    expect(await isServed()).toBe(true);
   });
 });
 

@@ -1,8 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { CallHandler, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Observable } from 'rxjs';
+import { finalize } from 'rxjs';
 import type { Limits } from '../config/config.js';
+import { LIMITS } from '../config/limits.token.js';
 import { AppError } from '../errors/app-error.js';
-import type { Metrics } from '../observability/metrics.js';
+import { Metrics } from '../observability/metrics.js';
 import { refuseInFront, standInFront } from './front.js';
 import { requestIdOf } from './request-context.js';
 
@@ -43,28 +47,34 @@ export class Lateness {
   }
 }
 
-type Reason = 'concurrency' | 'lateness';
+/**
+ * No more than so many requests are under way at once. Only those count that are here with their whole body and whose caller is
+ * admitted, and only until they are answered: slow strangers, and clients that do not read, take nobody's place. What is answered
+ * ahead of the framework is never under way.
+ */
+@Injectable()
+export class BoundConcurrency implements NestInterceptor {
+  private underWay = 0;
 
-/** No more than so many requests are under way at once; one that is answered at once is never under way. */
-export function boundConcurrency(fastify: FastifyInstance, most: number, metrics: Metrics): void {
-  let underWay = 0;
-  // Told from the start, so that an alert sees the first one.
-  metrics.shedRequests.of('concurrency');
-  standInFront(fastify, (request, response, behind) => {
-    if (STANDS_APART.test(request.url ?? '')) {
-      behind();
-      return;
+  constructor(
+    @Inject(LIMITS) private readonly limits: Limits,
+    private readonly metrics: Metrics,
+  ) {
+    // Told from the start, so that an alert sees the first one.
+    metrics.shedRequests.of('concurrency');
+  }
+
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    if (STANDS_APART.test(context.switchToHttp().getRequest<FastifyRequest>().url)) return next.handle();
+    if (this.underWay >= this.limits.concurrency) {
+      this.metrics.shedRequests.of('concurrency').inc();
+      throw overloaded();
     }
-    if (underWay >= most) {
-      refuse(request, response, 'concurrency', metrics);
-      return;
-    }
-    underWay += 1;
-    response.once('close', () => {
-      underWay -= 1;
-    });
-    behind();
-  });
+    this.underWay += 1;
+    return next.handle().pipe(finalize(() => {
+      this.underWay -= 1;
+    }));
+  }
 }
 
 /** Under more load than there is time for, some are refused fast, so that the others are answered in time. */
@@ -72,12 +82,13 @@ export function shedWhenLate(fastify: FastifyInstance, { queueMs }: Limits, metr
   const lateness = new Lateness(queueMs);
   metrics.shedRequests.of('lateness');
   standInFront(fastify, (request, response, behind) => {
-    if (lateness.isTooLate() && !STANDS_APART.test(request.url ?? '')) refuse(request, response, 'lateness', metrics);
-    else behind();
+    if (!lateness.isTooLate() || STANDS_APART.test(request.url ?? '')) {
+      behind();
+      return;
+    }
+    metrics.shedRequests.of('lateness').inc();
+    refuseInFront(response, overloaded(), requestIdOf(request), ['retry-after', '1']);
   });
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, reason: Reason, metrics: Metrics): void {
-  metrics.shedRequests.of(reason).inc();
-  refuseInFront(response, new AppError('OVERLOADED', 'there is more to do here than can be done in time: try again shortly'), requestIdOf(request), ['retry-after', '1']);
-}
+const overloaded = (): AppError => new AppError('OVERLOADED', 'there is more to do here than can be done in time: try again shortly');

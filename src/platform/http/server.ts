@@ -51,7 +51,9 @@ function refuseUnreadable(error: Error & { readonly code?: string }, socket: Soc
   }
   const problem = problemOf(GIVEN_UP[error.code ?? ''] ?? NO_HTTP, randomUUID());
   const body = JSON.stringify(problem);
-  socket.end(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+  // Its end alone would leave the connection to a client that keeps its half open, with nothing that ever looks for it again.
+  socket.write(`HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ''}\r\nContent-Type: application/problem+json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`);
+  socket.destroySoon();
 }
 
 /** No name and no query holds a NUL, and a database would choke on one. */
