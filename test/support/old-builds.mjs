@@ -40,11 +40,12 @@ const lockOf = async (folder) => JSON.parse(await readFile(path.join(folder, 'pa
 /** What a build takes besides what runs. */
 const BUILDS = /^node_modules\/(?:typescript|prisma|@types\/(?:node|pg))$/u;
 
-/** Whether what the build was locked to, as far as it builds and runs, is what is installed here. */
+/** Whether what the old build names itself, and what builds it, is installed here in the same version: then it runs on what is. */
 async function isInstalled(folder) {
   const [old, present] = await Promise.all([lockOf(folder), lockOf('.')]);
-  return Object.entries(old).filter(([place, { dev }]) => place !== '' && (dev !== true || BUILDS.test(place)))
-    .every(([place, { version }]) => present[place]?.version === version);
+  const named = Object.keys(old['']?.dependencies ?? {}).map((name) => `node_modules/${name}`);
+  const built = Object.keys(old).filter((place) => BUILDS.test(place));
+  return [...named, ...built].every((place) => present[place]?.version === old[place]?.version);
 }
 
 /** The folder of the commit's build, which is made once and kept until packages are installed anew. */
