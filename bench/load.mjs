@@ -2,7 +2,7 @@
 import net from 'node:net';
 
 /** Takes the chunks of one connection, and calls `whole` with the status as soon as an answer is all there. */
-function readAnswers(whole) {
+export function readAnswers(whole) {
   let held = Buffer.alloc(0);
   let missing = 0;
   let status = 0;
@@ -23,7 +23,7 @@ function readAnswers(whole) {
   };
 }
 
-function requestsOf(url, headers, bodies) {
+export function requestsOf(url, headers, bodies) {
   const { host, pathname } = new URL(url);
   const head = Object.entries({ host, 'content-type': 'application/json', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`).join('');
   return bodies.map((body) => Buffer.from(`POST ${pathname} HTTP/1.1\r\n${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`));
