@@ -65,7 +65,8 @@ async function offered(tenant, rate) {
 }
 
 export async function benchOverload() {
-  const service = await startProcess();
+  // Connections that are open and silent are none of its subject.
+  const service = await startProcess({ TOOLCRIB_REQUEST_TIMEOUT_MS: '3600000' });
   const tenant = await newTenant(service);
   const tools = manyTools(TOOLS);
   await tenant.post('/v1/tools/sync', { source: 'bench', tools });

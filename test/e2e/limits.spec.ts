@@ -67,7 +67,8 @@ describe('limits on how often a key may ask', () => {
 describe('a replica with more to do than it may have at once', () => {
   let service: TestService;
   let tenant: TestTenant;
-  beforeAll(async () => ({ service, tenant } = await serve({ TOOLCRIB_MAX_CONCURRENCY: '4' })));
+  // The longest that a request may take, too, which the server has to be told twice.
+  beforeAll(async () => ({ service, tenant } = await serve({ TOOLCRIB_MAX_CONCURRENCY: '4', TOOLCRIB_REQUEST_TIMEOUT_MS: '3600000' })));
   afterAll(() => service.close());
 
   it('refuses the rest at once, answers what needs no waiting, and takes everybody again afterwards', async () => {

@@ -29,18 +29,26 @@ describe('a service that is late', () => {
 
   it('refuses nobody for a single long turn, which may be one large request', () => {
     const turn = setUp(100);
-    for (let i = 0; i < 5; i += 1) expect([refused(turn(1, 5_000)), refused(turn(5, 1)), refused(turn(30, 10)), refused(turn(5, 1))]).toEqual([0, 0, 0, 0]);
+    for (let i = 0; i < 5; i += 1) expect([refused(turn(1, 5_000)), refused(turn(5, 1)), refused(turn(18, 10)), refused(turn(5, 1))]).toEqual([0, 0, 0, 0]);
   });
 
   it('refuses what would wait too long when long turns follow one another, and no more of it', () => {
     const turn = setUp(100);
-    expect([refused(turn(30, 10)), refused(turn(30, 10))]).toEqual([0, 0]);
-    expect([refused(turn(30, 10)), refused(turn(30, 10))]).toEqual([19, 19]);
+    expect([refused(turn(18, 10)), refused(turn(18, 10))]).toEqual([0, 0]);
+    expect([refused(turn(18, 10)), refused(turn(18, 10))]).toEqual([7, 7]);
+  });
+
+  it('refuses within a turn that does not end, but not for one dear request in it', () => {
+    expect(refused(setUp(100)(1_000, 10))).toBe(1_000 - 22);
+    const turn = setUp(100);
+    expect(refused(turn(1, 5_000))).toBe(0);
+    const mixed = setUp(100);
+    expect([refused(mixed(1, 5_000)), refused(mixed(20, 10))]).toEqual([0, 0]);
   });
 
   it('takes everybody again as soon as a turn is short', () => {
     const turn = setUp(100);
-    for (let i = 0; i < 4; i += 1) turn(30, 10);
-    expect([refused(turn(5, 10)), refused(turn(30, 10))]).toEqual([0, 0]);
+    for (let i = 0; i < 4; i += 1) turn(18, 10);
+    expect([refused(turn(5, 10)), refused(turn(18, 10))]).toEqual([0, 0]);
   });
 });

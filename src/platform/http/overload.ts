@@ -12,6 +12,8 @@ import { requestIdOf } from './request-context.js';
 
 /** So many turns of the event loop must be long, one after another: a single one may be one large sync. */
 const LONG_TURNS = 2;
+/** … or a turn by itself so many times as long, without the dearest of its requests: under enough load none ever ends. */
+const ENDLESS = 2;
 
 /** Those who watch over the service are answered always, and a stream is a request for as long as it lives. */
 export const STANDS_APART = /^\/(?:health\/|metrics$|v1\/changes(?:\?|$))/u;
@@ -21,7 +23,7 @@ export const STANDS_APART = /^\/(?:health\/|metrics$|v1\/changes(?:\?|$))/u;
  * what a turn has taken is what its next request has waited at least.
  */
 export class Lateness {
-  private turnBeganAt: number | null = null;
+  private turn: { readonly beganAt: number; lastAt: number; dearestMs: number } | null = null;
   private longTurns = 0;
 
   constructor(
@@ -33,17 +35,21 @@ export class Lateness {
   /** Whether a request that comes now should be told to come again: what it would wait for is only getting longer. */
   isTooLate(): boolean {
     const now = this.now();
-    if (this.turnBeganAt === null) {
-      this.turnBeganAt = now;
+    if (this.turn === null) {
+      this.turn = { beganAt: now, lastAt: now, dearestMs: 0 };
       this.atEndOfTurn(() => this.endTurn());
     }
-    return this.longTurns >= LONG_TURNS && now - this.turnBeganAt > this.mostMs;
+    const { turn } = this;
+    turn.dearestMs = Math.max(turn.dearestMs, now - turn.lastAt);
+    turn.lastAt = now;
+    const waitedMs = now - turn.beganAt;
+    return waitedMs > this.mostMs && (this.longTurns >= LONG_TURNS || waitedMs - turn.dearestMs > ENDLESS * this.mostMs);
   }
 
   private endTurn(): void {
-    const took = this.now() - (this.turnBeganAt ?? 0);
-    this.turnBeganAt = null;
-    this.longTurns = took > this.mostMs ? this.longTurns + 1 : 0;
+    const tookMs = this.now() - (this.turn?.beganAt ?? 0);
+    this.turn = null;
+    this.longTurns = tookMs > this.mostMs ? this.longTurns + 1 : 0;
   }
 }
 

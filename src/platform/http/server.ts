@@ -22,7 +22,8 @@ export function httpServer(problems: Problems, requestTimeoutMs: number): Fastif
   return new FastifyAdapter({
     genReqId: (request: IncomingMessage) => requestIdOf(request),
     requestTimeout: requestTimeoutMs,
-    http: { headersTimeout: Math.ceil(requestTimeoutMs * HEADERS_SHARE), connectionsCheckingInterval: CHECK_MS },
+    // Of the server itself too, or it holds the headers against its own default.
+    http: { requestTimeout: requestTimeoutMs, headersTimeout: Math.ceil(requestTimeoutMs * HEADERS_SHARE), connectionsCheckingInterval: CHECK_MS },
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH, caseSensitive: true },
     forceCloseConnections: 'idle',
     return503OnClosing: true,
