@@ -12,7 +12,7 @@ const KEY = 'the-platform-key-of-the-contract-test-01';
 const TENANT = 'contract';
 
 const isLong = process.argv[2] === 'long';
-const DEPTH = isLong ? { fuzzing: '200', stateful: '400' } : { fuzzing: '15', stateful: '60' };
+const DEPTH = isLong ? { fuzzing: '200', stateful: '400' } : { fuzzing: '10', stateful: '40' };
 const ALONE = ['--phases', 'examples,coverage,fuzzing', '--max-examples', DEPTH.fuzzing];
 const LINKED = ['--phases', 'stateful', '--max-examples', DEPTH.stateful];
 // Tenants come last and by themselves: whatever is found there is deleted there, the tenant of the others too.
