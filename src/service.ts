@@ -8,7 +8,7 @@ import type { Config } from './platform/config/config.js';
 import { Database, connectionPool, migrationPool } from './platform/database/database.js';
 import type { EmbeddedDatabase } from './platform/database/embedded.js';
 import { DatabaseLooks, lookPool } from './platform/database/looks.js';
-import { migrate, standing } from './platform/database/migrate.js';
+import { migrate, migrationState } from './platform/database/migrate.js';
 import { fingerprint } from './platform/fingerprint.js';
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
@@ -146,7 +146,7 @@ class NotMigrated extends Error {}
 
 /** Newer tables serve as well: whatever a migration may do, the build before it runs on. */
 async function mustBeMigrated({ pool }: Database, logger: Logger): Promise<void> {
-  const { isComplete, unknown } = await standing(pool);
+  const { isComplete, unknown } = await migrationState(pool);
   if (!isComplete) throw new NotMigrated(NOT_MIGRATED);
   if (unknown.length > 0) logger.warn({ unknown }, 'a newer build has migrated this database');
 }

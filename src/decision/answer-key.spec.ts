@@ -5,7 +5,7 @@ import type { TenantId } from '../platform/tenant-id.js';
 import { PAIRS, PLAIN } from '../../test/support/request-pairs.js';
 import { answerKey } from './answer-key.js';
 import type { Question } from './answer-memo.js';
-import { etagOf, partsOf, questionOf } from './answer-memo.js';
+import { AnswerMemo, partsOf, questionOf } from './answer-memo.js';
 
 const TENANT = 't' as TenantId;
 const POINT = { incarnation: 'i', revision: 7 };
@@ -55,7 +55,7 @@ describe('a question', () => {
 
   it('has an ETag for each state of its conversation and each build', () => {
     const question = questionOf(TENANT, POINT, 'en', '{}');
-    const etags = [null, { id: 'c', version: '1' }, { id: 'c', version: '2' }].flatMap((state) => ['old', 'new'].map((build) => etagOf(question, state, build)));
+    const etags = [null, { id: 'c', version: '1' }, { id: 'c', version: '2' }].flatMap((state) => ['old', 'new'].map((build) => new AnswerMemo(1, build).etagOf(question, state)));
     expect(new Set(etags).size).toBe(6);
   });
 });

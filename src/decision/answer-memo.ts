@@ -43,13 +43,6 @@ export function partsOf(question: Question): QuestionParts {
   return { tenant: tenant as TenantId, incarnation, revision: Number(revision), language: language as Language, request };
 }
 
-/**
- * Over the whole question, the conversation's state and the build, not over the answer: what follows from them alone. Another build
- * may answer otherwise, and a caller that still has what this one mended must not be told to keep it.
- */
-export const etagOf = (question: Question, conversation: MemoisedAnswer['conversation'], build: string): string =>
-  `"${hash('sha256', `${build}\n${conversation?.version ?? ''}\n${question}`, 'base64url')}"`;
-
 /** Told of each time that a kept answer was found; `hits` is 1 for the first. */
 export type HitListener = (question: Question, answer: MemoisedAnswer, hits: number) => void;
 
@@ -81,9 +74,17 @@ export class AnswerMemo {
 
   constructor(
     maxBytes: number,
-    readonly build = '',
+    private readonly build = '',
   ) {
     this.kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ answer: { body } }, question) => body.length + question.length + ENTRY_BYTES });
+  }
+
+  /**
+   * Over the whole question, the conversation's state and the build, not over the answer: what follows from them alone. Another
+   * build may answer otherwise, and a caller that still has what this one mended must not be told to keep it.
+   */
+  etagOf(question: Question, conversation: MemoisedAnswer['conversation']): string {
+    return `"${hash('sha256', `${this.build}\n${conversation?.version ?? ''}\n${question}`, 'base64url')}"`;
   }
 
   find(question: Question): MemoisedAnswer | undefined {

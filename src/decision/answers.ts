@@ -8,7 +8,7 @@ import type { Tally } from '../platform/observability/tallies.js';
 import { Tracing } from '../platform/observability/tracing.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import type { MemoisedAnswer, WrittenAnswer } from './answer-memo.js';
-import { AnswerMemo, etagOf, questionOf } from './answer-memo.js';
+import { AnswerMemo, questionOf } from './answer-memo.js';
 import type { ColdAnswer } from './cold-answers.js';
 import type { Decided } from './decision.service.js';
 import { OutcomeMemo } from './outcome-memo.js';
@@ -69,7 +69,7 @@ export class Answers {
 
   /** Made by another replica. */
   shared(tenant: TenantId, { body, outcome, conversation, ...point }: ColdAnswer, { language, text, ifNoneMatch }: Asked): Answer {
-    const etag = etagOf(questionOf(tenant, point, language, text), conversation, this.memo.build);
+    const etag = this.memo.etagOf(questionOf(tenant, point, language, text), conversation);
     const answer = { body, etag, revision: String(point.revision), outcome };
     return isNamedIn(ifNoneMatch, etag) ? notModified(answer, body) : whole(answer);
   }
@@ -77,11 +77,11 @@ export class Answers {
   of(tenant: TenantId, decided: Decided, { language, text, ifNoneMatch }: Asked, conversationId: string | null | undefined): Answer {
     const { isSettled, ground: { view, conversation } } = decided;
     const revision = String(view.revision);
-    const outcome = outcomeOf(decided);
+    const outcome = offersOf(decided);
     if (!isSettled) return whole({ body: this.outcomes.write(tenant, decided), etag: null, revision, outcome });
     const question = questionOf(tenant, view, language, text);
     const state = conversation && { id: conversationId ?? '', version: conversation.version };
-    const etag = etagOf(question, state, this.memo.build);
+    const etag = this.memo.etagOf(question, state);
     const isKept = this.memo.isAskedAgain(etag);
     const isHad = isNamedIn(ifNoneMatch, etag);
     if (isHad && !isKept) return notModified({ etag, revision }, decided);
@@ -91,7 +91,8 @@ export class Answers {
   }
 }
 
-export const outcomeOf = ({ judgement }: Decided): WrittenAnswer['outcome'] => (offersNothing(judgement) ? 'empty' : 'ok');
+/** Whether anything is offered, in the word that metrics and logs have for it. */
+export const offersOf = ({ judgement }: Decided): WrittenAnswer['outcome'] => (offersNothing(judgement) ? 'empty' : 'ok');
 
 /** Bytes as they are, without a second look at them by the framework. */
 function whole({ body, etag, revision, outcome }: WrittenAnswer): Answer {

@@ -6,7 +6,7 @@ import type { TenantId } from '../platform/tenant-id.js';
 import type { PolicyViews } from '../policy/policy-views.js';
 import { MemoryAnswerStore } from '../../test/support/memory-answer.store.js';
 import { answerKey } from './answer-key.js';
-import { AnswerMemo, etagOf, questionOf } from './answer-memo.js';
+import { AnswerMemo, questionOf } from './answer-memo.js';
 import { ColdAnswers } from './cold-answers.js';
 
 const TENANT = 't' as TenantId;
@@ -61,7 +61,7 @@ describe('a kept answer', () => {
   it('holds no more memory than its own bytes', () => {
     const memo = new AnswerMemo(10_000);
     const question = questionOf(TENANT, { incarnation: 'i', revision: 1 }, 'en', '{}');
-    memo.keep(question, { body: Buffer.from('small'), etag: etagOf(question, null, ''), revision: '1', outcome: 'ok', conversation: null });
+    memo.keep(question, { body: Buffer.from('small'), etag: memo.etagOf(question, null), revision: '1', outcome: 'ok', conversation: null });
     expect([memo.find(question)?.body.toString(), memo.find(question)?.body.buffer.byteLength]).toEqual(['small', 5]);
   });
 });

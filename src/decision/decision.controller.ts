@@ -8,13 +8,14 @@ import { DEFAULT_LIMITS } from '../platform/config/config.js';
 import { LIMITS } from '../platform/config/limits.token.js';
 import { Problems, appErrorOf } from '../platform/errors/problems.js';
 import { ANSWER_ETAG_HEADERS, ApiProblems, IF_NONE_MATCH, REVISION_HEADERS } from '../platform/http/api-problems.dto.js';
+import { setHeaders } from '../platform/http/front.js';
 import { languageOf } from '../platform/http/request-context.js';
 import { Metrics } from '../platform/observability/metrics.js';
 import { Tracing } from '../platform/observability/tracing.js';
 import type { TenantId } from '../platform/tenant-id.js';
 import { Access, Tenant } from '../tenancy/access.js';
 import type { Answer, Asked } from './answers.js';
-import { Answers, outcomeOf } from './answers.js';
+import { Answers, offersOf } from './answers.js';
 import { tellWithin } from './batch-answer.js';
 import { ColdAnswers } from './cold-answers.js';
 import type { Asker } from './decision-log.js';
@@ -58,7 +59,7 @@ export class DecisionController {
       const input = this.reader.readDecide(body);
       const asked = { language: languageOf(request), text: request.rawJson ?? '', ifNoneMatch: request.headers['if-none-match'] };
       const { answer, staleForMs } = await this.answerTo(tenant, input, asked);
-      for (let i = 0; i + 1 < answer.headers.length; i += 2) reply.header(answer.headers[i] ?? '', answer.headers[i + 1]);
+      setHeaders(reply, answer.headers);
       void reply.code(answer.status).send(answer.body ?? undefined);
       const made = { revision: Number(answer.revision), outcome: answer.outcome, staleForMs };
       this.tracing.note(() => spanOf({ agentId: input.agentId, ...made, road: 'ordinary' }));
@@ -77,7 +78,7 @@ export class DecisionController {
     const requests = this.reader.readBatch(body).map((item) => () => this.reader.readDecide(item));
     const told = tellWithin(this.limits.batchAnswerBytes, (error) => this.problems.of(error, request), ({ item, input, decided, startedAt }, content) => {
       const { ground: { view: { revision }, staleForMs } } = decided;
-      this.log.note({ ...askerOf(tenant, request), item, asked: input, revision, staleForMs, durationMs: performance.now() - startedAt, outcome: outcomeOf(decided), content });
+      this.log.note({ ...askerOf(tenant, request), item, asked: input, revision, staleForMs, durationMs: performance.now() - startedAt, outcome: offersOf(decided), content });
     });
     const results = await this.decisions.decideAll(tenant, requests, languageOf(request), told);
     void reply.header('content-type', 'application/json; charset=utf-8').send(`{"results":[${results.join(',')}]}`);

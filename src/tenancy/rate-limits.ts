@@ -31,7 +31,13 @@ interface Window {
   own: number;
 }
 
-type Counted = { readonly name: string; readonly window: Window } | null;
+/** A limit that binds a caller, with what was counted for it. */
+interface Bound {
+  readonly of: 'key' | 'tenant';
+  readonly limit: number;
+  readonly name: string;
+  readonly window: Window;
+}
 
 /**
  * How often keys and tenants may ask, in windows of a minute that begin with the first request. Every request is counted and
@@ -52,26 +58,23 @@ export class RateLimits {
 
   /** Counts one request, unless it is over a limit. Null where there is none. */
   take(tenant: TenantId, keyId: string): Standing | null {
-    const { perKey, perTenant } = this.rates;
-    if (!this.hasLimits) return null;
     const now = this.now();
-    const [key, all] = this.windowsOf(tenant, keyId, now);
-    const over = overOf([isSpent(key, perKey), isSpent(all, perTenant)]);
-    if (over === null) {
-      this.count(key);
-      this.count(all);
-    } else this.metrics.limitedRequests.of(tenant, over).inc();
-    return tightest([standing(key, perKey, now, over === 'key'), standing(all, perTenant, now, over === 'tenant')]);
+    const bounds = this.boundsOf(tenant, keyId, now);
+    const spent = bounds.find(isSpent);
+    if (spent !== undefined) {
+      this.metrics.limitedRequests.of(tenant, spent.of).inc();
+      return standingWith(spent, now);
+    }
+    for (const bound of bounds) this.count(bound);
+    const [tightest] = bounds.sort((a, b) => left(a) - left(b));
+    return tightest === undefined ? null : standingWith(tightest, now, false);
   }
 
-  /** The limit that the next request is over, null where it is over none; counts nothing. */
+  /** How the next request stands if it is over a limit, else null; counts nothing. */
   over(tenant: TenantId, keyId: string): Standing | null {
-    if (!this.hasLimits) return null;
-    const { perKey, perTenant } = this.rates;
     const now = this.now();
-    const [key, all] = this.windowsOf(tenant, keyId, now);
-    if (isSpent(key, perKey)) return standing(key, perKey, now, true);
-    return isSpent(all, perTenant) ? standing(all, perTenant, now, true) : null;
+    const spent = this.boundsOf(tenant, keyId, now).find(isSpent);
+    return spent === undefined ? null : standingWith(spent, now);
   }
 
   /** Adds what was counted here to what all have counted. */
@@ -82,32 +85,26 @@ export class RateLimits {
     await Promise.all(names.map(([name, window]) => this.shareOne(name, window)));
   }
 
-  stop(): void {
-    if (this.sharing !== null) clearTimeout(this.sharing);
+  private boundsOf(tenant: TenantId, keyId: string, now: number): Bound[] {
+    const { perKey, perTenant } = this.rates;
+    return [
+      ...(perKey === 0 ? [] : [this.bound('key', perKey, `key:${tenant}:${keyId}`, now)]),
+      ...(perTenant === 0 ? [] : [this.bound('tenant', perTenant, `tenant:${tenant}`, now)]),
+    ];
   }
 
-  private get hasLimits(): boolean {
-    return this.rates.perKey > 0 || this.rates.perTenant > 0;
-  }
-
-  private windowsOf(tenant: TenantId, keyId: string, now: number): readonly [key: Counted, all: Counted] {
-    return [this.windowOf(`key:${tenant}:${keyId}`, this.rates.perKey, now), this.windowOf(`tenant:${tenant}`, this.rates.perTenant, now)];
-  }
-
-  private windowOf(name: string, limit: number, now: number): Counted {
-    if (limit === 0) return null;
+  private bound(of: Bound['of'], limit: number, name: string, now: number): Bound {
     const known = this.windows.get(name);
-    if (known !== undefined && now < known.endsAt) return { name, window: known };
+    if (known !== undefined && now < known.endsAt) return { of, limit, name, window: known };
     const window = { endsAt: now + WINDOW_S * 1_000, shared: 0, sent: 0, own: 0 };
     this.windows.set(name, window);
-    return { name, window };
+    return { of, limit, name, window };
   }
 
-  private count(counted: Counted): void {
-    if (counted === null) return;
-    counted.window.own += 1;
+  private count({ name, window }: Bound): void {
+    window.own += 1;
     if (!this.store.isThere) return;
-    this.unshared.set(counted.name, counted.window);
+    this.unshared.set(name, window);
     this.sharing ??= setTimeout(() => void this.share(), SHARE_MS).unref();
   }
 
@@ -126,21 +123,11 @@ export class RateLimits {
   }
 }
 
-const used = ({ shared, sent, own }: Window): number => shared + sent + own;
-const isSpent = (counted: Counted, limit: number): boolean => counted !== null && used(counted.window) >= limit;
+const left = ({ limit, window: { shared, sent, own } }: Bound): number => Math.max(0, limit - shared - sent - own);
+const isSpent = (bound: Bound): boolean => left(bound) === 0;
 
-const overOf = ([key, tenant]: readonly [key: boolean, tenant: boolean]): 'key' | 'tenant' | null => (key ? 'key' : tenant ? 'tenant' : null);
-
-function standing(counted: Counted, limit: number, now: number, isOver: boolean): Standing | null {
-  if (counted === null) return null;
-  const { window } = counted;
-  return { limit, remaining: Math.max(0, limit - used(window)), resetS: Math.max(1, Math.ceil((window.endsAt - now) / 1_000)), isOver };
-}
-
-function tightest(standings: readonly (Standing | null)[]): Standing | null {
-  const there = standings.filter((one) => one !== null);
-  return there.find(({ isOver }) => isOver) ?? there.sort((a, b) => a.remaining - b.remaining)[0] ?? null;
-}
+const standingWith = (bound: Bound, now: number, isOver = true): Standing =>
+  ({ limit: bound.limit, remaining: left(bound), resetS: Math.max(1, Math.ceil((bound.window.endsAt - now) / 1_000)), isOver });
 
 /** Names and values in turn; none where there is no limit. */
 export function rateHeaders(standing: Standing | null): string[] {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import pg from 'pg';
 import { connectionPool, migrationPool } from '../../src/platform/database/database.js';
 import { openEmbedded } from '../../src/platform/database/embedded.js';
-import { MIGRATIONS_DIR, migrate, standing } from '../../src/platform/database/migrate.js';
+import { MIGRATIONS_DIR, migrate, migrationState } from '../../src/platform/database/migrate.js';
 import type { TestDatabase } from '../support/databases.js';
 import { DATABASES, newPostgresUrl, postgresServer } from '../support/databases.js';
 import { FLEET_KEY, becomes, isReady } from '../support/fleet.js';
@@ -88,7 +88,7 @@ const LOCK = 72_707_369;
     expect([pool.options.query_timeout, connectionPool(url).options.query_timeout]).toEqual([undefined, 15_000]);
     await client.query('SELECT pg_advisory_unlock($1)', [LOCK]);
     expect([await left.ended, left.output()]).toEqual([0, expect.stringMatching(/^applied \d+_/u)]);
-    expect(await standing(pool)).toEqual({ isComplete: true, unknown: [] });
+    expect(await migrationState(pool)).toEqual({ isComplete: true, unknown: [] });
     await pool.end();
   });
 
@@ -153,19 +153,19 @@ describe.each(DATABASES)('migrations, $name', (kind) => {
 
   it('are looked for as the role that serves, and one that is missing is missed', async () => {
     const { pool } = test.database;
-    expect(await standing(pool)).toEqual({ isComplete: true, unknown: [] });
+    expect(await migrationState(pool)).toEqual({ isComplete: true, unknown: [] });
     await pool.query("UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name LIKE '%_changes'");
-    expect(await standing(pool)).toEqual({ isComplete: false, unknown: [] });
+    expect(await migrationState(pool)).toEqual({ isComplete: false, unknown: [] });
     await pool.query('UPDATE _prisma_migrations SET rolled_back_at = NULL');
     await pool.query('REVOKE SELECT (migration_name) ON _prisma_migrations FROM toolcrib_service');
-    expect(await standing(pool)).toEqual({ isComplete: false, unknown: [] });
+    expect(await migrationState(pool)).toEqual({ isComplete: false, unknown: [] });
     await pool.query('GRANT SELECT (migration_name) ON _prisma_migrations TO toolcrib_service');
     expect((await pool.query('SELECT current_user = session_user AS own')).rows).toEqual([{ own: true }]);
   });
 
   it('are all missing in a new database', async () => {
     const { pool, close } = await openEmbedded(null);
-    expect(await standing(pool)).toEqual({ isComplete: false, unknown: [] });
+    expect(await migrationState(pool)).toEqual({ isComplete: false, unknown: [] });
     await pool.end();
     await close();
   });

@@ -29,7 +29,7 @@ async function readMigrations(folder: string): Promise<Migration[]> {
 }
 
 /** How what is applied to a database stands to what this build knows. */
-export interface Standing {
+export interface MigrationState {
   /** All that this build knows is there. */
   readonly isComplete: boolean;
   /** Of a newer build, whose tables this one runs on. */
@@ -57,7 +57,7 @@ export async function migrate(pool: pg.Pool, folder = MIGRATIONS_DIR): Promise<s
 const NOT_SO_FAR = new Set(['22023', '42P01', '42501']);
 
 /** Looks, as the role that the service acts as, and applies nothing. */
-export async function standing(pool: pg.Pool, folder = MIGRATIONS_DIR): Promise<Standing> {
+export async function migrationState(pool: pg.Pool, folder = MIGRATIONS_DIR): Promise<MigrationState> {
   const known = new Set((await readMigrations(folder)).map(({ name }) => name));
   try {
     // One message is one transaction, and the role goes with it.

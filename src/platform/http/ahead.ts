@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors/app-error.js';
+import type { HeaderList } from './front.js';
 import { refuseInFront, standInFront } from './front.js';
 import type { Tracing } from '../observability/tracing.js';
 import type { LoggedCaller, NoteAnswered } from './request-context.js';
@@ -16,8 +17,7 @@ export interface AheadRequest {
 
 export interface AheadAnswer {
   readonly status: 200 | 304;
-  /** Names and values in turn, which is how Node writes them fastest. */
-  readonly headers: readonly string[];
+  readonly headers: HeaderList;
   /** Null for none. */
   readonly body: Buffer | null;
 }
@@ -25,8 +25,8 @@ export interface AheadAnswer {
 /** An answer, or why there is none, and to whom. */
 export interface Answered {
   readonly answer: AheadAnswer | AppError;
-  /** Beside those of the answer: names and values in turn. */
-  readonly headers: readonly string[];
+  /** Beside those of the answer. */
+  readonly headers: HeaderList;
   readonly caller: LoggedCaller;
   /** What is to be done once it is sent, or null. */
   readonly afterwards: ((requestId: string, traceId: string | undefined) => void) | null;
@@ -101,7 +101,7 @@ function send(request: IncomingMessage, response: ServerResponse, { answer, head
   if (afterwards !== null) afterwards(requestId, request.traceId);
 }
 
-function write(response: ServerResponse, { status, headers, body }: AheadAnswer, requestId: string, more: readonly string[]): number {
+function write(response: ServerResponse, { status, headers, body }: AheadAnswer, requestId: string, more: HeaderList): number {
   response.writeHead(status, ['x-request-id', requestId, ...more, ...headers]);
   response.end(body ?? undefined);
   return status;

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { AppError } from '../errors/app-error.js';
 import { problemOf } from '../errors/problem.js';
 
@@ -14,8 +14,16 @@ export function standInFront({ server }: FastifyInstance, front: Front): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => front(request, response, () => behind(request, response)));
 }
 
+/** Headers as a list of names and values in turn, which is how Node writes them fastest. */
+export type HeaderList = readonly string[];
+
+/** The same through the framework. */
+export function setHeaders(reply: FastifyReply, headers: HeaderList): void {
+  for (let i = 0; i + 1 < headers.length; i += 2) reply.header(headers[i] ?? '', headers[i + 1]);
+}
+
 /** A refusal without the framework, which is a fifth of the work. */
-export function refuseInFront(response: ServerResponse, error: AppError, requestId: string, headers: readonly string[]): number {
+export function refuseInFront(response: ServerResponse, error: AppError, requestId: string, headers: HeaderList): number {
   const problem = problemOf(error, requestId, response.req.traceId);
   const body = Buffer.from(JSON.stringify(problem));
   response.writeHead(problem.status, ['x-request-id', requestId, 'content-type', 'application/problem+json; charset=utf-8', 'content-length', String(body.length), ...headers]);

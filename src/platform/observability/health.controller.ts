@@ -26,6 +26,9 @@ class ReadyDto {
 @Public()
 @Controller()
 export class HealthController {
+  /** It costs milliseconds where there are many tenants, and needs no key: all who ask meanwhile are told the same. */
+  private scraping: Promise<string> | null = null;
+
   constructor(
     private readonly readiness: Readiness,
     private readonly metrics: Metrics,
@@ -51,7 +54,12 @@ export class HealthController {
   @ApiOperation({ summary: 'Metrics for Prometheus', description: 'Needs no key.' })
   @ApiProduces('text/plain')
   @ApiOkResponse({ description: 'the text exposition format', schema: { type: 'string', example: '# HELP toolcrib_database_up …' } })
-  async scrape(): Promise<string> {
+  scrape(): Promise<string> {
+    this.scraping ??= this.exposed().finally(() => (this.scraping = null));
+    return this.scraping;
+  }
+
+  private async exposed(): Promise<string> {
     // A look of its own: who scrapes is told of the database also where nobody asks for readiness.
     await this.readiness.check().catch(() => undefined);
     return this.metrics.registry.metrics();
