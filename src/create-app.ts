@@ -14,7 +14,7 @@ import { SearchService } from './decision/search.service.js';
 import { GovernanceStore } from './governance/governance.store.js';
 import { Problems } from './platform/errors/problems.js';
 import { acceptJson } from './platform/http/json-body.js';
-import { shedWhenLate } from './platform/http/overload.js';
+import { LateShedding, shedWhenLate } from './platform/http/overload.js';
 import { noteAnswered, observeRequests } from './platform/http/request-context.js';
 import { httpServer, refuseNul, refuseOtherMethods } from './platform/http/server.js';
 import { answerWithin, traceRequests } from './platform/http/traced.js';
@@ -41,6 +41,7 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.with(parts, problems), adapter, { logger: new NestLogger(logger), bodyParser: false, abortOnError: false });
   refuseLargeBodiesOfStrangers(fastify, app.get(Authenticator), config.limits.bodyBytes);
   tellRates(fastify);
+  const shedding = new LateShedding(config.limits, metrics);
   openFastRoad(fastify, {
     guard: app.get(AccessGuard),
     views: app.get(PolicyViews),
@@ -52,10 +53,11 @@ export async function createApp(parts: AppParts): Promise<NestFastifyApplication
     metrics,
     note,
     tracing,
+    shedding,
     log: app.get(DecisionLog),
   });
   traceRequests(fastify, tracing);
-  shedWhenLate(fastify, config.limits, metrics);
+  shedWhenLate(fastify, shedding);
   const searches = app.get(SearchService);
   const changes = app.get(ChangeFeed);
   const cold = app.get(ColdAnswers);

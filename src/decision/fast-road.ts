@@ -4,6 +4,7 @@ import type { Limits } from '../platform/config/config.js';
 import type { AheadRequest, Answered } from '../platform/http/ahead.js';
 import { answerAhead } from '../platform/http/ahead.js';
 import { bytesAsText, readJson } from '../platform/http/json-body.js';
+import type { LateShedding } from '../platform/http/overload.js';
 import type { NoteAnswered } from '../platform/http/request-context.js';
 import { languageOf } from '../platform/http/request-context.js';
 import type { Metrics } from '../platform/observability/metrics.js';
@@ -29,6 +30,7 @@ export interface FastRoadParts {
   readonly metrics: Metrics;
   readonly note: NoteAnswered;
   readonly tracing: Tracing;
+  readonly shedding: LateShedding;
   readonly log: DecisionLog;
 }
 
@@ -39,8 +41,8 @@ export interface FastRoadParts {
  * whatever is wrong, missing or not fresh, the request goes on to the ordinary road, which says so.
  */
 export function openFastRoad(fastify: FastifyInstance, parts: FastRoadParts): void {
-  const { guard, limits, metrics, note, tracing, log } = parts;
-  answerAhead(fastify, { path: '/v1/decide', maxBytes: limits.bodyBytes, note, tracing, answer });
+  const { guard, limits, metrics, note, tracing, shedding, log } = parts;
+  answerAhead(fastify, { path: '/v1/decide', besides: ['/v1/check', '/v1/search'], maxBytes: limits.bodyBytes, note, tracing, shedding, answer });
 
   function answer(request: AheadRequest): Answered | null {
     const start = performance.now();

@@ -7,7 +7,8 @@ import type { Limits } from '../config/config.js';
 import { LIMITS } from '../config/limits.token.js';
 import { AppError } from '../errors/app-error.js';
 import { Metrics } from '../observability/metrics.js';
-import { refuseInFront, standInFront } from './front.js';
+import type { HeaderList } from './front.js';
+import { problemOut, standInFront, writeInFront } from './front.js';
 import { requestIdOf } from './request-context.js';
 
 /** So many turns of the event loop must be long, one after another: a single one may be one large sync. */
@@ -84,16 +85,32 @@ export class BoundConcurrency implements NestInterceptor {
 }
 
 /** Under more load than there is time for, some are refused fast, so that the others are answered in time. */
-export function shedWhenLate(fastify: FastifyInstance, { queueMs }: Limits, metrics: Metrics): void {
-  const lateness = new Lateness(queueMs);
-  metrics.shedRequests.of('lateness');
+export class LateShedding {
+  private readonly lateness: Lateness;
+
+  constructor(
+    { queueMs }: Limits,
+    private readonly metrics: Metrics,
+  ) {
+    this.lateness = new Lateness(queueMs);
+    metrics.shedRequests.of('lateness');
+  }
+
+  /** To be asked of each request once. Null lets it in. */
+  refusal(): AppError | null {
+    if (!this.lateness.isTooLate()) return null;
+    this.metrics.shedRequests.of('lateness').inc();
+    return overloaded();
+  }
+}
+
+export const COME_AGAIN: HeaderList = ['retry-after', '1'];
+
+export function shedWhenLate(fastify: FastifyInstance, shedding: LateShedding): void {
   standInFront(fastify, (request, response, behind) => {
-    if (!lateness.isTooLate() || STANDS_APART.test(request.url ?? '')) {
-      behind();
-      return;
-    }
-    metrics.shedRequests.of('lateness').inc();
-    refuseInFront(response, overloaded(), requestIdOf(request), ['retry-after', '1']);
+    const refusal = STANDS_APART.test(request.url ?? '') ? null : shedding.refusal();
+    if (refusal === null) behind();
+    else writeInFront(response, problemOut(refusal, requestIdOf(request), request.traceId, COME_AGAIN));
   });
 }
 

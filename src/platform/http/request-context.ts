@@ -9,8 +9,8 @@ import type { Tracing } from '../observability/tracing.js';
 const ACCEPTED_ID = /^[\x21-\x7e]{1,128}$/u;
 
 /** The caller's own id where it is one, else a new one. */
-export function requestIdOf(request: IncomingMessage): string {
-  const given = request.headers['x-request-id'];
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers['x-request-id'];
   return typeof given === 'string' && ACCEPTED_ID.test(given) ? given : randomUUID();
 }
 
@@ -40,7 +40,8 @@ const levelOf = (status: number, tells: boolean): 'error' | 'warn' | 'info' | 'd
 
 /** A request that was answered, as it is counted and logged. */
 export interface Answered {
-  readonly request: IncomingMessage;
+  /** Null for one that never was one of Node's, which is only where nothing is traced. */
+  readonly request: IncomingMessage | null;
   readonly requestId: string;
   readonly method: string;
   readonly route: string;
@@ -57,12 +58,12 @@ export function noteAnswered(logger: Logger, metrics: Metrics, tracing: Tracing)
     metrics.httpRequests.of(method, route, String(status)).inc();
     const level = levelOf(status, isWrite(method) && !HOT_ROUTES.has(route));
     if (!logger.isLevelEnabled(level)) return;
-    logger[level]({ requestId, traceId: request.traceId, method, route, status, ms: Math.round((performance.now() - startedAt) * 100) / 100, ...caller }, 'request');
+    logger[level]({ requestId, traceId: request?.traceId, method, route, status, ms: Math.round((performance.now() - startedAt) * 100) / 100, ...caller }, 'request');
   };
   if (!tracing.isOn) return note;
   return (answered) => {
     note(answered);
-    tracing.end(answered.request, { ...answered, tenant: answered.caller?.tenant ?? null });
+    if (answered.request !== null) tracing.end(answered.request, { ...answered, tenant: answered.caller?.tenant ?? null });
   };
 }
 
