@@ -1,3 +1,4 @@
+import type { CheckAnswer } from '../core/decision.js';
 import type { TurnInput } from '../core/request.js';
 import type { Attributes } from '../platform/observability/tracing.js';
 import type { Asker } from './decision-log.js';
@@ -12,6 +13,9 @@ interface Decision {
 
 /** Of a body that was read without a fault. */
 export const agentOf = (body: Buffer): string => (JSON.parse(body.toString('utf8')) as TurnInput).agentId;
+
+/** In the word that metrics and spans have for it. */
+export const outcomeOfCheck = ({ allowed }: CheckAnswer): 'allowed' | 'refused' => (allowed ? 'allowed' : 'refused');
 
 /** What the span of a request says of the decision that it was answered with. */
 export const spanOf = ({ agentId, revision, outcome, staleForMs, road }: Decision): Attributes => ({

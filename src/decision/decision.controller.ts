@@ -20,7 +20,7 @@ import { tellWithin } from './batch-answer.js';
 import { ColdAnswers } from './cold-answers.js';
 import type { Asker } from './decision-log.js';
 import { DecisionLog } from './decision-log.js';
-import { spanOf } from './decision-span.js';
+import { outcomeOfCheck, spanOf } from './decision-span.js';
 import { DECIDE_ACCESS } from './decision.access.js';
 import { BatchAnswerDto, CheckAnswerDto, DecisionDto } from './decision.dto.js';
 import { DecisionService } from './decision.service.js';
@@ -95,7 +95,7 @@ export class DecisionController {
       const input = this.reader.readCheck(body);
       const { answer: verdict, staleForMs } = await this.decisions.check(tenant, input, languageOf(request));
       const made = { revision: verdict.revision, staleForMs };
-      const outcome = verdict.allowed ? 'allowed' : 'refused';
+      const outcome = outcomeOfCheck(verdict);
       this.tracing.note(() => spanOf({ agentId: input.agentId, ...made, outcome, road: 'ordinary' }));
       this.log.note({ ...askerOf(tenant, request), ...made, asked: input, durationMs: durationMs(), toolName: input.toolName, verdict });
       return { answer: verdict, outcome };

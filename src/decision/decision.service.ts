@@ -77,13 +77,17 @@ export class DecisionService {
     return ground && this.decideFrom(ground, input, language);
   }
 
-  /** A refusal for want of loading is never given from memory: another process may have loaded the tool just now. */
+  /** A refusal for want of loading is never given from memory. */
   async check(tenant: TenantId, input: CheckInput & WithMinRevision, language: Language): Promise<Checked> {
     const checked = await this.on(tenant, input, (ground) => this.checkFrom(ground, input, language));
-    const { answer } = checked;
-    const isForWantOfLoading = answer.stage === 'exposure' || (!answer.allowed && isLoader(input.toolName));
-    if (!isForWantOfLoading || (input.conversationId ?? null) === null) return checked;
-    return this.checkFrom(await this.grounds.readAnew(tenant, input), input, language);
+    return mayBeLoadedMeanwhile(checked.answer, input) ? this.checkFrom(await this.grounds.readAnew(tenant, input), input, language) : checked;
+  }
+
+  /** Null where something has to be read first: then {@link check} does. Always fresh. */
+  checkAtOnce(tenant: TenantId, input: CheckInput & WithMinRevision, language: Language): CheckAnswer | null {
+    const ground = this.grounds.hot(tenant, input);
+    const answer = ground && this.checkFrom(ground, input, language).answer;
+    return answer && (mayBeLoadedMeanwhile(answer, input) ? null : answer);
   }
 
   /**
@@ -136,3 +140,7 @@ export class DecisionService {
 }
 
 const partsOf = ({ include, format, nativeDeferral }: DecideRequest, offering: Offering): DecideParts => ({ offering, include, format, nativeDeferral });
+
+/** Another process may have loaded the tool just now. */
+const mayBeLoadedMeanwhile = ({ allowed, stage }: CheckAnswer, { toolName, conversationId }: CheckInput): boolean =>
+  (stage === 'exposure' || (!allowed && isLoader(toolName))) && (conversationId ?? null) !== null;

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { AppError } from '../errors/app-error.js';
@@ -35,69 +35,76 @@ export interface Answered {
   readonly afterwards: ((requestId: string, traceId: string | undefined) => void) | null;
 }
 
-export interface AheadRoute {
-  readonly path: string;
-  /** Others that the same clients ask on the same connections, and that the framework answers. */
+export interface AheadRoad {
+  /** By path. Null sends the request on to the framework, as if nobody had looked at it: it must have no effect then. */
+  readonly answers: ReadonlyMap<string, (request: AheadRequest) => Answered | null>;
+  /** Paths that the same clients ask on the same connections, and that the framework answers. */
   readonly besides: readonly string[];
   readonly maxBytes: number;
   readonly note: NoteAnswered;
   readonly tracing: Tracing;
   readonly shedding: LateShedding;
-  /** Null sends the request on to the framework, as if nobody had looked at it: it must have no effect then. */
-  readonly answer: (request: AheadRequest) => Answered | null;
 }
 
 const JSON_TYPE = /^application\/json(?:; ?charset=utf-8)?$/iu;
 
 /**
- * Answers a POST of JSON ahead of the framework where it can be answered at once and well. Whatever is out of the ordinary
+ * Answers POSTs of JSON ahead of the framework where it can be answered at once and well. Whatever is out of the ordinary
  * (another type, a large body, one that comes in pieces, a server that is closing) is the framework's, and so is every refusal
  * but one for asking too often.
  */
-export function answerAhead(fastify: FastifyInstance, route: AheadRoute): void {
-  const framework = listenerOf(fastify.server);
+export function answerAhead(fastify: FastifyInstance, road: AheadRoad): void {
   const state = { isClosing: false };
+  const framework = listenerOf(fastify.server);
+  answerInFront(fastify, road, state);
+  // A trace is told of requests as Node has them.
+  const endPlain = road.tracing.isOn ? () => undefined : answerPlainly(fastify.server, framework, road, state);
   fastify.addHook('preClose', (done) => {
     state.isClosing = true;
-    done();
-  });
-  answerInFront(fastify, route, state);
-  // A trace is told of requests as Node has them.
-  if (route.tracing.isOn) return;
-  const { path, besides, shedding } = route;
-  const end = servePlainConnections(fastify.server, {
-    paths: new Set([path, ...besides]),
-    answer: (request, connection) => {
-      const late = shedding.refusal();
-      if (late !== null) return problemOut(late, requestIdOf(request), undefined, COME_AGAIN);
-      if (request.path !== path || state.isClosing || lengthOf(request.headers, route) === 0) return null;
-      const startedAt = performance.now();
-      const answered = route.answer({ headers: request.headers, connection, body: request.body });
-      return answered && outgoing(answered, { request: null, headers: request.headers, startedAt }, route);
-    },
-    behind: framework,
-  });
-  fastify.addHook('preClose', (done) => {
-    end();
+    endPlain();
     done();
   });
 }
 
+interface State {
+  readonly isClosing: boolean;
+}
+
+/** Before Node has read anything. */
+function answerPlainly(server: Server, framework: RequestListener, road: AheadRoad, state: State): () => void {
+  const { answers, besides, shedding } = road;
+  return servePlainConnections(server, {
+    paths: new Set([...answers.keys(), ...besides]),
+    behind: framework,
+    answer: (request, connection) => {
+      const late = shedding.refusal();
+      if (late !== null) return problemOut(late, requestIdOf(request), undefined, COME_AGAIN);
+      const { path, headers, body } = request;
+      const answer = state.isClosing || lengthOf(headers, road) === 0 ? undefined : answers.get(path);
+      if (answer === undefined) return null;
+      const startedAt = performance.now();
+      const answered = answer({ headers, connection, body });
+      return answered && outgoing(answered, { request: null, path, headers, startedAt }, road);
+    },
+  });
+}
+
 /** Of what Node has read. */
-function answerInFront(fastify: FastifyInstance, route: AheadRoute, state: { readonly isClosing: boolean }): void {
+function answerInFront(fastify: FastifyInstance, road: AheadRoad, state: State): void {
   standInFront(fastify, (request, response, behind) => {
-    const isMeant = request.method === 'POST' && request.url === route.path && !state.isClosing;
-    const length = isMeant ? lengthOf(request.headers, route) : 0;
-    if (length === 0) {
+    const { url: path = '', headers } = request;
+    const answer = request.method === 'POST' && !state.isClosing ? road.answers.get(path) : undefined;
+    const length = answer === undefined ? 0 : lengthOf(headers, road);
+    if (answer === undefined || length === 0) {
       behind();
       return;
     }
     const startedAt = performance.now();
     // Taken off by hand where it must be: `once` costs more than all that is done here.
     const take = (body: Buffer): void => {
-      const answered = body.length === length && !state.isClosing ? ask(request, body, route) : null;
+      const answered = body.length === length && !state.isClosing ? ask(request, body, answer, road.tracing) : null;
       if (answered !== null) {
-        writeInFront(response, outgoing(answered, { request, headers: request.headers, startedAt }, route));
+        writeInFront(response, outgoing(answered, { request, path, headers, startedAt }, road));
         return;
       }
       request.removeListener('data', take);
@@ -107,13 +114,13 @@ function answerInFront(fastify: FastifyInstance, route: AheadRoute, state: { rea
   });
 }
 
-function ask(request: IncomingMessage, body: Buffer, { answer, tracing }: AheadRoute): Answered | null {
+function ask(request: IncomingMessage, body: Buffer, answer: (asked: AheadRequest) => Answered | null, tracing: Tracing): Answered | null {
   const asked = { headers: request.headers, connection: request.socket, body };
   return tracing.isOn ? tracing.within(request, () => answer(asked)) : answer(asked);
 }
 
 /** The length of the body, or 0 for a request that is not meant. */
-function lengthOf(headers: IncomingHttpHeaders, { maxBytes }: AheadRoute): number {
+function lengthOf(headers: IncomingHttpHeaders, { maxBytes }: AheadRoad): number {
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) return 0;
   const length = Number(headers['content-length'] ?? 0);
   return length <= maxBytes ? length : 0;
@@ -129,12 +136,13 @@ function giveBack(request: IncomingMessage, body: Buffer, read: () => void): voi
 interface Asking {
   /** As Node has it, where it does. */
   readonly request: IncomingMessage | null;
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly startedAt: number;
 }
 
 /** The answer as it goes out, counted and logged. */
-function outgoing({ answer, headers: more, caller, afterwards }: Answered, { request, headers, startedAt }: Asking, { path, note }: AheadRoute): Outgoing {
+function outgoing({ answer, headers: more, caller, afterwards }: Answered, { request, path, headers, startedAt }: Asking, { note }: AheadRoad): Outgoing {
   const requestId = requestIdOf({ headers });
   const traceId = request?.traceId;
   const isRefusal = answer instanceof AppError;
