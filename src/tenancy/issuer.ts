@@ -1,11 +1,13 @@
+import type { JSONWebKeySet, JWK } from 'jose';
 import { createLocalJWKSet } from 'jose';
-import { isObject } from '../core/json.js';
+import { byText, equalJson, isObject } from '../core/json.js';
 import type { OidcConfig } from '../platform/config/oidc.js';
 import { isTrustworthyUrl } from '../platform/config/oidc.js';
 
 /** The public keys of an issuer as it published them; the same object for as long as it publishes the same. */
 export interface KeySet {
-  readonly text: string;
+  /** In an order of its own: an issuer may publish the same keys in another one at every look. */
+  readonly published: readonly JWK[];
   /** The key that a token's header asks for. Throws where there is none, or not exactly one. */
   readonly find: ReturnType<typeof createLocalJWKSet>;
 }
@@ -26,7 +28,10 @@ export class Issuer {
   async keys(before: KeySet | null): Promise<KeySet> {
     const signal = AbortSignal.timeout(this.timeoutMs);
     const text = await textAt(this.config.jwksUri ?? (await this.discover(signal)), signal);
-    return before?.text === text ? before : { text, find: createLocalJWKSet(JSON.parse(text) as Parameters<typeof createLocalJWKSet>[0]) };
+    const set = JSON.parse(text) as JSONWebKeySet;
+    const find = createLocalJWKSet(set);
+    const published = [...set.keys].sort((a, b) => byText(JSON.stringify([a.kid, a.use, a.alg]), JSON.stringify([b.kid, b.use, b.alg])));
+    return before !== null && equalJson(before.published, published) ? before : { published, find };
   }
 
   /** OpenID Connect Discovery: the document must be the issuer's own. */

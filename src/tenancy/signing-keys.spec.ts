@@ -48,6 +48,19 @@ describe('what is known of the keys of an issuer', () => {
     expect([issuer.looks, issuer.discoveries]).toEqual([2, 1]);
   });
 
+  it('stays the same object when the same keys are published in another order', async () => {
+    const { clock, keys } = setUp();
+    issuer.keys = [first as SigningKey, second as SigningKey];
+    const before = await keys.current();
+    issuer.keys.reverse();
+    clock.now += MAX_AGE_MS + 1;
+    expect([await keys.current(), issuer.looks]).toEqual([before, 2]);
+    expect(await keys.current()).toBe(before);
+    issuer.keys.pop();
+    clock.now += MAX_AGE_MS + 1;
+    expect(await keys.current()).not.toBe(before);
+  });
+
   it('is read anew past half its age while nobody waits, and stays the same object when nothing changed', async () => {
     const { clock, keys } = setUp();
     const before = await keys.current();

@@ -183,6 +183,20 @@ describe.each(DATABASES)('the stream of changes, $name', (kind) => {
     expect(again.events.map(({ id }) => Number(id))).toEqual(reader.events.map(({ id }) => Number(id)));
   });
 
+  it('ends without a word that is not its own when its client says what is no HTTP', async () => {
+    const { key } = await setUp();
+    const { port, hostname } = new URL(urls.get(here) ?? '');
+    const socket = net.connect(Number(port), hostname).on('error', () => undefined);
+    let got = '';
+    socket.on('data', (chunk: Buffer) => (got += chunk.toString('utf8')));
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write(`GET /v1/changes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    await until(() => got.includes('\r\n\r\n'), 'the stream begins');
+    socket.write('no HTTP at all\r\n\r\n');
+    await closed;
+    expect([got.match(/HTTP\/1\.1 \d+/gu), got.includes('problem')]).toEqual([['HTTP/1.1 200'], false]);
+  });
+
   it('is noted in log and metrics once it ends, however it ends', async () => {
     const { key } = await setUp();
     const client = await open(there, key);

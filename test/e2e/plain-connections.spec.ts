@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { PolicyLoader } from '../../src/policy/policy.loader.js';
@@ -48,7 +47,7 @@ describe('connections of plain requests', () => {
   let requests = 0;
   beforeAll(async () => {
     served = await serve();
-    const server = served.service.app.getHttpServer() as Server;
+    const server = served.service.app.getHttpServer();
     server.on('request', () => (requests += 1));
   });
   afterAll(() => served.service.close());
@@ -212,7 +211,7 @@ describe('connections of plain requests that come to an end', () => {
     expect([(await silent.answer())?.status, await silent.answer()]).toEqual([408, null]);
     kept.say(plainRequest('/v1/decide', key, QUESTION));
     expect((await kept.answer())?.status).toBe(200);
-    const server = service.app.getHttpServer() as Server;
+    const server = service.app.getHttpServer();
     server.keepAliveTimeout = 200;
     const idle = await RawConnection.to(url);
     idle.say(plainRequest('/v1/decide', key, QUESTION));

@@ -58,6 +58,8 @@ class Outbox {
   }
 }
 
+/** In bytes. A client that does not read what it asked for is Node's to deal with. */
+const MOST_UNSENT = 256 * 1024;
 /** At the end, for what is still to be sent to a client that does not take it. */
 const LINGER_MS = 1_000;
 
@@ -116,8 +118,7 @@ class PlainConnection {
     }
     this.send();
     const { serving, outbox } = this.around;
-    // A client that does not read what it asked for is Node's to deal with.
-    const request = this.socket.writableLength === 0 && !this.isEnding ? this.reader.read(chunk) : null;
+    const request = this.socket.writableLength <= MOST_UNSENT && !this.isEnding ? this.reader.read(chunk) : null;
     if (request === null || !serving.paths.has(request.path)) {
       this.handOver(chunk);
       return;

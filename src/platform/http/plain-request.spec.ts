@@ -82,7 +82,7 @@ describe('whatever the reader takes', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   });
-  afterAll(() => server.close());
+  afterAll(() => void server.close());
 
   /** All that Node makes of these bytes, and whether it would go on with the connection. */
   const asNode = async (bytes: Buffer): Promise<{ readonly requests: readonly Seen[]; readonly goesOn: boolean }> => {

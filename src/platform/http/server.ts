@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
@@ -45,8 +45,9 @@ const GIVEN_UP: Readonly<Record<string, AppError>> = {
 const NO_HTTP = new AppError('BAD_REQUEST', 'the request can not be read');
 
 /** What is no HTTP at all, too much or too late: there is no request to answer, only a connection to end. */
-function refuseUnreadable(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (!socket.writable) {
+function refuseUnreadable(error: Error & { readonly code?: string }, socket: Socket & { readonly _httpMessage?: ServerResponse | null }): void {
+  // Behind an answer that has begun, as a stream has, it would be part of that. Node's own refusal looks there as well.
+  if (!socket.writable || socket._httpMessage?.headersSent === true) {
     socket.destroy();
     return;
   }
