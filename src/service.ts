@@ -9,6 +9,7 @@ import { Database, connectionPool, migrationPool } from './platform/database/dat
 import type { EmbeddedDatabase } from './platform/database/embedded.js';
 import { DatabaseLooks, lookPool } from './platform/database/looks.js';
 import { migrate, migrationState } from './platform/database/migrate.js';
+import { DRAIN_MS } from './platform/http/server.js';
 import { fingerprint } from './platform/fingerprint.js';
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
@@ -103,8 +104,6 @@ export async function startService(config: Config, platformKey: string, logger: 
 }
 
 const SWEEP_MS = 100;
-/** What has not been finished, or not even been sent, by then is cut off, so that the database can still be closed in order. */
-const DRAIN_MS = 8_000;
 
 /** A connection that answers its last request is idle only then, and a client may keep it open: it is closed as it falls idle. */
 async function closeGently(app: NestFastifyApplication): Promise<void> {

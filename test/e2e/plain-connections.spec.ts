@@ -185,6 +185,22 @@ describe('connections of plain requests', () => {
     expect((await connection.answers(2)).map((answer) => answer?.status)).toEqual([404, 200]);
   });
 
+  it('do nothing that comes behind an answer which was the last', async () => {
+    const admin = { Authorization: `Bearer ${(await served.tenant.caller.post('/v1/keys', { name: 'admin', scopes: ['admin'] }).then(({ body }) => (keepSecret(body.key), body.key)))}` };
+    const write = plainRequest('/v1/agents/late', served.key, {}, admin).replace('POST', 'PUT');
+    const said = [[decide('{'), write], [decide('{'), decide(), write]];
+    for (const pieces of said) {
+      const other = await RawConnection.to(served.url);
+      other.say(pieces[0] ?? '');
+      expect((await other.answer())?.status).toBe(400);
+      for (const piece of pieces.slice(1)) other.say(piece);
+      // Its side stays open, and the connection ends all the same.
+      await other.isClosed();
+      expect(await other.answer()).toBeNull();
+    }
+    expect((await served.tenant.caller.get('/v1/agents/late')).status).toBe(404);
+  });
+
   it('are ended by a client that says no more, after its answers', async () => {
     connection.say(decide());
     connection.hangUp();
@@ -231,6 +247,22 @@ describe('connections of plain requests that come to an end', () => {
     expect([(await busy.answer())?.status, await busy.answer(), await idle.answer()]).toEqual([503, null, null]);
     await closing;
     expect(performance.now() - startedAt).toBeLessThan(6_000);
+  });
+
+  it('do not keep a service from closing by not reading', async () => {
+    const { service, tenant, url, key } = await serve();
+    for (let part = 0; part < 4; part += 1) {
+      await tenant.caller.post('/v1/tools/sync', { source: `large-${part}`, tools: Array.from({ length: 100 }, (_, i) => ({ name: `large_${part}_${i}`, description: 'x'.repeat(30_000), isCore: true })) });
+    }
+    for (const type of ['application/json; charset="utf-8"', 'application/json']) {
+      const stalled = await RawConnection.to(url);
+      stalled.stopReading();
+      stalled.say(plainRequest('/v1/decide', key, QUESTION, { 'Content-Type': type }));
+    }
+    await sleep(500);
+    const startedAt = performance.now();
+    await service.close();
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
   });
 
   it('tell how often a key may ask, and refuse who asks too often', async () => {

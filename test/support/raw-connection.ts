@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface RawAnswer {
   readonly status: number;
@@ -53,6 +54,14 @@ export class RawConnection {
     const list = [];
     for (let i = 0; i < count; i += 1) list.push(await this.answer());
     return list;
+  }
+
+  /** By the other side, whose end alone leaves this one open: what is said then is refused. */
+  async isClosed(): Promise<void> {
+    while (!this.socket.closed) {
+      this.socket.write(' ');
+      await Promise.race([new Promise((resolve) => this.socket.once('close', resolve)), sleep(50)]);
+    }
   }
 
   leave(): void {

@@ -10,6 +10,7 @@ import { COME_AGAIN } from './overload.js';
 import { servePlainConnections } from './plain-connections.js';
 import type { LoggedCaller, NoteAnswered } from './request-context.js';
 import { requestIdOf } from './request-context.js';
+import { DRAIN_MS } from './server.js';
 
 /** A request with its whole body, before the framework has looked at it. */
 export interface AheadRequest {
@@ -58,10 +59,10 @@ export function answerAhead(fastify: FastifyInstance, road: AheadRoad): void {
   const framework = listenerOf(fastify.server);
   answerInFront(fastify, road, state);
   // A trace is told of requests as Node has them.
-  const endPlain = road.tracing.isOn ? () => undefined : answerPlainly(fastify.server, framework, road, state);
+  const endPlain = road.tracing.isOn ? null : answerPlainly(fastify.server, framework, road, state);
   fastify.addHook('preClose', (done) => {
     state.isClosing = true;
-    endPlain();
+    endPlain?.(DRAIN_MS);
     done();
   });
 }
@@ -71,7 +72,7 @@ interface State {
 }
 
 /** Before Node has read anything. */
-function answerPlainly(server: Server, framework: RequestListener, road: AheadRoad, state: State): () => void {
+function answerPlainly(server: Server, framework: RequestListener, road: AheadRoad, state: State): (drainMs: number) => void {
   const { answers, besides, shedding } = road;
   return servePlainConnections(server, {
     paths: new Set([...answers.keys(), ...besides]),

@@ -17,27 +17,25 @@ export interface PlainServing {
 /**
  * Serves connections ahead of Node's own HTTP, as long as every request on them is plain, whole and for one of the paths: nothing
  * is made for it then but its answer. The first that is anything else takes its connection to Node's parser, for good. Answers a
- * function that ends those that are still here.
+ * function that ends those that are still here, each after what is under way on it, and cuts off what is left `drainMs` later.
  */
-export function servePlainConnections(server: Server, serving: PlainServing): () => void {
+export function servePlainConnections(server: Server, serving: PlainServing): (drainMs: number) => void {
   const [toParser] = server.listeners('connection') as ((socket: Socket) => void)[];
   if (toParser === undefined) throw new Error('there is no parser to hand connections to');
   const open = new Set<PlainConnection>();
-  const outbox = new Outbox();
+  const around = { server, serving, outbox: new Outbox(), toParser, forget: (connection: PlainConnection) => open.delete(connection) };
   server.removeListener('connection', toParser);
-  server.on('connection', (socket: Socket) => {
-    const leave = (): void => {
-      open.delete(connection);
-      toParser.call(server, socket);
-    };
-    const connection = new PlainConnection(socket, { server, serving, outbox, leave });
-    open.add(connection);
-    socket.once('close', () => open.delete(connection));
-  });
-  return () => {
+  server.on('connection', (socket: Socket) => open.add(new PlainConnection(socket, around)));
+  return (drainMs) => {
     for (const connection of open) connection.endSoon();
+    setTimeout(() => {
+      for (const connection of open) connection.breakOff();
+    }, drainMs).unref();
   };
 }
+
+/** No answer waits longer for those after it. */
+const MOST_HELD_MS = 1;
 
 /**
  * Answers go out together at the end of a turn of the event loop, for each wakes its reader, and one that is awake already costs
@@ -45,10 +43,23 @@ export function servePlainConnections(server: Server, serving: PlainServing): ()
  */
 class Outbox {
   private waiting: PlainConnection[] = [];
+  private since = 0;
+  private isDue = false;
 
   add(connection: PlainConnection): void {
-    if (this.waiting.length === 0) setImmediate(() => this.send());
+    const now = performance.now();
+    if (this.waiting.length === 0) this.since = now;
     this.waiting.push(connection);
+    if (now - this.since > MOST_HELD_MS) this.send();
+    else if (!this.isDue) this.sendSoon();
+  }
+
+  private sendSoon(): void {
+    this.isDue = true;
+    setImmediate(() => {
+      this.isDue = false;
+      this.send();
+    });
   }
 
   private send(): void {
@@ -60,26 +71,33 @@ class Outbox {
 
 /** In bytes. A client that does not read what it asked for is Node's to deal with. */
 const MOST_UNSENT = 256 * 1024;
-/** At the end, for what is still to be sent to a client that does not take it. */
-const LINGER_MS = 1_000;
+/** A connection is kept so much longer than is said, as Node does: clients ask until the last moment. */
+const KEPT_LONGER_MS = 1_000;
 
 interface Surroundings {
   readonly server: Server;
   readonly serving: PlainServing;
   readonly outbox: Outbox;
-  /** To Node's parser. */
-  readonly leave: () => void;
+  readonly toParser: (socket: Socket) => void;
+  readonly forget: (connection: PlainConnection) => void;
 }
 
 class PlainConnection {
   private readonly reader = new PlainReader();
-  private readonly events = { data: this.take.bind(this), end: this.hangUp.bind(this), error: this.breakOff.bind(this), timeout: this.giveUp.bind(this) };
+  private readonly events = {
+    data: this.take.bind(this),
+    drain: () => this.underWay?.emit('drain'),
+    end: this.hangUp.bind(this),
+    error: this.breakOff.bind(this),
+    timeout: this.giveUp.bind(this),
+    close: () => this.around.forget(this),
+  };
   private hasServed = false;
   private isEnding = false;
   /** To be sent at the end of the turn. */
   private answer: Outgoing | null = null;
   /** By `behind`. */
-  private isUnderWay = false;
+  private underWay: ServerResponse | null = null;
   /** What came meanwhile. */
   private held: Buffer | null = null;
 
@@ -91,13 +109,16 @@ class PlainConnection {
     socket.setTimeout(around.server.headersTimeout);
   }
 
-  /** After what is being answered. */
+  /** After what is under way. */
   endSoon(): void {
     this.isEnding = true;
-    if (this.isUnderWay) return;
+    if (this.underWay !== null) return;
     this.send();
-    this.socket.end();
-    this.socket.setTimeout(LINGER_MS);
+    this.socket.destroySoon();
+  }
+
+  breakOff(): void {
+    this.socket.destroy();
   }
 
   send(): void {
@@ -111,41 +132,42 @@ class PlainConnection {
   }
 
   private take(chunk: Buffer): void {
-    if (this.isUnderWay) {
+    if (this.underWay !== null) {
       this.socket.pause();
       this.held = this.held === null ? chunk : Buffer.concat([this.held, chunk]);
       return;
     }
+    // Nothing is done that comes behind an answer that was the last.
+    if (this.isEnding) return;
     this.send();
     const { serving, outbox } = this.around;
-    const request = this.socket.writableLength <= MOST_UNSENT && !this.isEnding ? this.reader.read(chunk) : null;
+    const request = this.socket.writableLength <= MOST_UNSENT ? this.reader.read(chunk) : null;
     if (request === null || !serving.paths.has(request.path)) {
       this.handOver(chunk);
       return;
     }
-    this.becomeKept();
+    if (!this.hasServed) this.keep();
     this.answer = serving.answer(request, this.socket);
     if (this.answer === null) this.leaveBehind(request);
     else outbox.add(this);
   }
 
-  private becomeKept(): void {
-    if (this.hasServed) return;
+  private keep(): void {
     this.hasServed = true;
-    this.socket.setTimeout(this.around.server.keepAliveTimeout);
+    this.socket.setTimeout(this.around.server.keepAliveTimeout + KEPT_LONGER_MS);
   }
 
   /** As Node's own server has a request answered, but that the connection stays here. */
   private leaveBehind({ path, headers, rawHeaders, body }: PlainRequest): void {
     const { socket, around: { server, serving } } = this;
     const request = new IncomingMessage(socket);
-    Object.assign(request, { method: 'POST', url: path, httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1, complete: true, rawHeaders, headers: { ...headers } });
+    Object.assign(request, { method: 'POST', url: path, httpVersion: '1.1', httpVersionMajor: 1, httpVersionMinor: 1, complete: true, rawHeaders: [...rawHeaders], headers: { ...headers } });
     request.push(body);
     request.push(null);
     const response = new ServerResponse(request);
     response.setHeader('keep-alive', keepAlive(server.keepAliveTimeout));
     response.assignSocket(socket);
-    this.isUnderWay = true;
+    this.underWay = response;
     socket.setTimeout(0);
     response.once('finish', () => this.goOn(response));
     serving.behind(request, response);
@@ -154,22 +176,24 @@ class PlainConnection {
   private goOn(response: ServerResponse): void {
     const { socket, held } = this;
     response.detachSocket(socket);
-    this.isUnderWay = false;
+    process.nextTick(() => response.emit('close'));
+    this.underWay = null;
     this.held = null;
-    if (this.isEnding || response.getHeader('connection') === 'close') {
+    if (this.isEnding || isLast(response)) {
       this.endSoon();
       return;
     }
-    socket.setTimeout(this.around.server.keepAliveTimeout);
+    this.keep();
     if (held !== null) this.take(held);
     socket.resume();
   }
 
   private handOver(chunk: Buffer): void {
-    const { socket } = this;
+    const { socket, around } = this;
     for (const [event, listener] of Object.entries(this.events)) socket.removeListener(event, listener);
     socket.setTimeout(0);
-    this.around.leave();
+    around.forget(this);
+    around.toParser.call(around.server, socket);
     socket.unshift(chunk);
   }
 
@@ -178,16 +202,15 @@ class PlainConnection {
     this.socket.end();
   }
 
-  private breakOff(): void {
-    this.socket.destroy();
-  }
-
   private giveUp(): void {
     const late = Object.assign(new Error('nothing came'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
-    if (this.hasServed || this.isEnding) this.socket.destroy();
+    if (this.hasServed) this.breakOff();
     else this.around.server.emit('clientError', late, this.socket);
   }
 }
+
+/** Whether whoever answered said that the connection ends with it. */
+const isLast = (response: ServerResponse): boolean => !response.shouldKeepAlive || String(response.getHeader('connection')).toLowerCase() === 'close';
 
 const keepAlive = (ms: number): string => `timeout=${Math.floor(ms / 1_000)}`;
 

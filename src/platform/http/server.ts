@@ -17,6 +17,9 @@ const CHECK_MS = 500;
 /** Longest name (128), escaped. */
 const MAX_PARAM_LENGTH = 1_024;
 
+/** When the service closes, what has not been finished, or not even been sent, by then is cut off, so that the database can still be closed in order. */
+export const DRAIN_MS = 8_000;
+
 /** The HTTP server, which answers what it can not even read with a problem document as well. */
 export function httpServer(problems: Problems, requestTimeoutMs: number): FastifyAdapter {
   return new FastifyAdapter({
