@@ -49,37 +49,37 @@ import { MemoryWorld } from './memory-world.js';
 type Json = Record<string, unknown>;
 
 const SYNC_DEFAULTS = { source: 'runtime', mode: 'full', format: 'toolcrib', namespace: null, confirmRemovals: false, categories: null, tools: [] };
-/** One for all worlds: its glossary is large. */
+/** One of each for all worlds, as the service has one for all tenants: they hold nothing of any, and are dear to make (a glossary, compiled schemas). */
 const RANKER = new LexicalRanker();
+const ENGINES = new LibraryEngines();
+const READER = new RequestReader(DEFAULT_LIMITS);
+const CONVERSATION_READER = new ConversationReader(DEFAULT_LIMITS);
+const IMPACTS = new Impacts(ENGINES, DEFAULT_LIMITS);
 const TENANT = 'cases' as TenantId;
 const BY = authorFor(TENANT);
 
 /** The core with its real engines and the in-memory twins: no HTTP, no database. */
 export class CoreWorld implements World {
   private readonly memory = new MemoryWorld();
-  private readonly engines = new LibraryEngines();
   private readonly views = new PolicyViews(this.memory.policy, new Metrics(), 30_000);
-  private readonly syncs = new SyncService(this.memory.governance, this.engines, DEFAULT_LIMITS);
+  private readonly syncs = new SyncService(this.memory.governance, ENGINES, DEFAULT_LIMITS);
   private readonly tools = new ToolsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly agents = new AgentsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly agentTools = new AgentToolsService(this.memory.governance, this.views, DEFAULT_LIMITS);
   private readonly diagnostics = new DiagnosticService(this.views, DEFAULT_LIMITS);
   private readonly settings = new SettingsService(this.memory.governance, this.views);
-  private readonly history = new HistoryService(this.memory.history, this.memory.governance, new Reverter(this.engines, DEFAULT_LIMITS));
-  private readonly subjects = new Subjects(this.engines);
+  private readonly history = new HistoryService(this.memory.history, this.memory.governance, new Reverter(ENGINES, DEFAULT_LIMITS));
+  private readonly subjects = new Subjects(ENGINES);
   private readonly states = new ConversationStates(this.memory.conversations, 30_000);
   private readonly conversations = new ConversationsService(this.memory.conversations, this.states, this.views, this.subjects);
   private readonly grounds = new Grounds(this.views, this.states);
-  private readonly decisions = new DecisionService(this.grounds, this.subjects, this.engines);
+  private readonly decisions = new DecisionService(this.grounds, this.subjects, ENGINES);
   private readonly previews = new PreviewService(this.grounds, this.decisions, this.subjects, DEFAULT_LIMITS);
   private readonly explanations = new ExplainService(this.grounds, this.subjects);
-  private readonly impacts = new Impacts(this.engines, DEFAULT_LIMITS);
-  private readonly toolImpacts = new ToolImpactService(this.views, this.impacts, DEFAULT_LIMITS);
-  private readonly settingsImpacts = new SettingsImpactService(this.views, this.impacts);
+  private readonly toolImpacts = new ToolImpactService(this.views, IMPACTS, DEFAULT_LIMITS);
+  private readonly settingsImpacts = new SettingsImpactService(this.views, IMPACTS);
   private readonly shapes = new StrictValidationPipe(DEFAULT_LIMITS);
   private readonly searches = new SearchService(this.grounds, this.views, this.states, this.subjects, RANKER);
-  private readonly reader = new RequestReader(DEFAULT_LIMITS);
-  private readonly conversationReader = new ConversationReader(DEFAULT_LIMITS);
 
   private constructor() {
     this.memory.governance.onCommit(({ tenant }) => {
@@ -113,11 +113,11 @@ export class CoreWorld implements World {
     const { agentId = DEFAULT_AGENT, toolName = '', ...body } = input as { agentId?: string; toolName?: string };
     switch (action) {
       case 'preview': {
-        const { draft, draftAgentTools, draftToolOverride, ...turn } = this.reader.readPreview(body);
+        const { draft, draftAgentTools, draftToolOverride, ...turn } = READER.readPreview(body);
         return { ...(await this.previews.preview(TENANT, { ...turn, agentId }, draftsIn(agentId, { draft, draftAgentTools, draftToolOverride }, this.shapes), 'en')) };
       }
       case 'explain':
-        return { ...(await this.explanations.explain(TENANT, toolName, { ...this.reader.readExplain(body), agentId }, 'en')) };
+        return { ...(await this.explanations.explain(TENANT, toolName, { ...READER.readExplain(body), agentId }, 'en')) };
       case 'toolImpact': {
         const { patch, contexts } = this.shapes.transform(body, { type: 'body', metatype: ToolImpactDto }) as ToolImpactDto;
         return { ...(await this.toolImpacts.impact(TENANT, toolName, patch, contexts)) };
@@ -171,11 +171,11 @@ export class CoreWorld implements World {
         return { ...result.settings, revision };
       }
       case 'decide':
-        return { ...toldOf(await this.decisions.decide(TENANT, this.reader.readDecide({ agentId, ...body }), 'en')) };
+        return { ...toldOf(await this.decisions.decide(TENANT, READER.readDecide({ agentId, ...body }), 'en')) };
       case 'check':
-        return { ...(await this.decisions.check(TENANT, this.reader.readCheck({ agentId, ...body }), 'en')).answer };
+        return { ...(await this.decisions.check(TENANT, READER.readCheck({ agentId, ...body }), 'en')).answer };
       case 'search':
-        return { ...(await this.searches.search(TENANT, this.reader.readSearch({ agentId, ...body }))) };
+        return { ...(await this.searches.search(TENANT, READER.readSearch({ agentId, ...body }))) };
       case 'registry':
         return { items: await this.tools.loadingRegistry(TENANT) };
     }
@@ -185,13 +185,13 @@ export class CoreWorld implements World {
     const { conversationId = DEFAULT_CONVERSATION, agentId = DEFAULT_AGENT, ...body } = input as { conversationId?: string; agentId?: string };
     switch (action) {
       case 'converse': {
-        const { created, ...shown } = await this.conversations.create(TENANT, conversationId, this.conversationReader.readCreate({ agentId, ...body }));
+        const { created, ...shown } = await this.conversations.create(TENANT, conversationId, CONVERSATION_READER.readCreate({ agentId, ...body }));
         return { created, ...shownConversation(shown) };
       }
       case 'conversation':
         return shownConversation(await this.conversations.get(TENANT, conversationId));
       case 'load':
-        return { ...(await this.conversations.load(TENANT, conversationId, this.conversationReader.readLoad(body))) };
+        return { ...(await this.conversations.load(TENANT, conversationId, CONVERSATION_READER.readLoad(body))) };
       case 'compress':
         return { ...(await this.conversations.compress(TENANT, conversationId)) };
       case 'endConversation':
