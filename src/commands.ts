@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError, parseConfig } from './platform/config/config.js';
 import type { Config, Purpose } from './platform/config/config.js';
 import { platformKeyOf } from './platform/config/platform-key.js';
+import { openDatabase } from './platform/database/open-database.js';
 import { createLogger } from './platform/observability/logger.js';
-import { openDatabase, startService } from './service.js';
 
 /** `EX_CONFIG` of sysexits.h. */
 const EXIT_CONFIG = 78;
@@ -34,7 +34,8 @@ async function serve(config: Config, onSignal: OnSignal): Promise<void> {
   const logger = createLogger(config.logLevel);
   const { key, isNew } = await platformKeyOf(config);
   if (isNew) process.stdout.write(`platform key, shown this once and kept in ${config.dataDir}/platform-key: ${key}\n`);
-  const starting = startService(config, key, logger);
+  // All that serves is loaded only now: neither a mistake in the settings nor a migration waits for it.
+  const starting = import('./service.js').then(({ startService }) => startService(config, key, logger));
   const shutDown = async (signal: string): Promise<void> => {
     logger.info({ signal }, 'stopping');
     // An embedded database that is being made is made first: it is not left to chance whether half of one can be opened again.

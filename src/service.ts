@@ -5,16 +5,15 @@ import { serveDocument } from './openapi.js';
 import { Invalidation } from './invalidation/invalidation.js';
 import { RevisionLoader } from './invalidation/revision.loader.js';
 import type { Config } from './platform/config/config.js';
-import { Database, connectionPool, migrationPool } from './platform/database/database.js';
-import type { EmbeddedDatabase } from './platform/database/embedded.js';
-import { DatabaseLooks, lookPool } from './platform/database/looks.js';
-import { migrate, migrationState } from './platform/database/migrate.js';
+import type { Database } from './platform/database/database.js';
+import { migrationState } from './platform/database/migrate.js';
+import type { Opened } from './platform/database/open-database.js';
+import { openDatabase } from './platform/database/open-database.js';
 import { DRAIN_MS } from './platform/http/server.js';
 import { fingerprint } from './platform/fingerprint.js';
 import type { Logger } from './platform/observability/logger.js';
 import { Metrics } from './platform/observability/metrics.js';
 import { openTracing } from './platform/observability/open-tracing.js';
-import type { Tracing } from './platform/observability/tracing.js';
 import { SharedRedis } from './platform/redis/redis.js';
 import { Sweeper } from './platform/retention/sweeper.js';
 import type { TenantId } from './platform/tenant-id.js';
@@ -32,39 +31,6 @@ export interface RunningService {
 
 const FIRST_RETRY_MS = 250;
 const LONGEST_RETRY_MS = 5_000;
-
-export interface Opened {
-  readonly database: Database;
-  readonly looks: DatabaseLooks;
-  /** Applies what is missing; the names of it. */
-  readonly migrate: () => Promise<string[]>;
-  readonly close: () => Promise<void>;
-}
-
-/** The database that the configuration names. The embedded one is loaded only where it is used: it is large. */
-export async function openDatabase({ databaseUrl, dataDir }: Config, tracing?: Tracing): Promise<Opened> {
-  if (databaseUrl !== null) {
-    const database = new Database(connectionPool(databaseUrl), tracing);
-    const looks = new DatabaseLooks(lookPool(databaseUrl));
-    return { database, looks, migrate: () => migrateAt(databaseUrl), close: () => Promise.all([database.close(), looks.close()]).then(() => undefined) };
-  }
-  const { openEmbedded } = await import('./platform/database/embedded.js');
-  const embedded: EmbeddedDatabase = await openEmbedded(dataDir);
-  const database = new Database(embedded.pool, tracing);
-  const close = (): Promise<void> => database.close().then(() => embedded.close());
-  return { database, looks: new DatabaseLooks(embedded.pool), migrate: () => migrate(embedded.pool), close };
-}
-
-async function migrateAt(databaseUrl: string): Promise<string[]> {
-  const pool = migrationPool(databaseUrl);
-  // One that breaks while idle ends nothing.
-  pool.on('error', () => undefined);
-  try {
-    return await migrate(pool);
-  } finally {
-    await pool.end();
-  }
-}
 
 /** Starts listening at once; a database that is not there yet is waited for, and `/health/ready` says so meanwhile. */
 export async function startService(config: Config, platformKey: string, logger: Logger): Promise<RunningService> {
