@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { newPostgresUrl, postgresServer } from '../support/databases.js';
 import { openStream, until } from '../support/event-client.js';
 import type { ServiceProcess } from '../support/process.js';
-import { ask, listening, newDataDir, spawnService } from '../support/process.js';
+import { ask, listening, madeDataDir, spawnService } from '../support/process.js';
 import { proxyTo } from '../support/proxy.js';
 
 const KEY = 'a-platform-key-for-the-changes-tests-01';
@@ -30,7 +30,7 @@ describe('a process with streams of changes', () => {
   });
 
   it('ends them at once on SIGTERM, also that of a client that does not read, and then itself', async () => {
-    const { url, service } = await start({ TOOLCRIB_DATA_DIR: await newDataDir() });
+    const { url, service } = await start({ TOOLCRIB_DATA_DIR: await madeDataDir() });
     const client = await openStream(url, KEY, ACME);
     const stalled = net.connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
     stalled.write(`GET /v1/changes HTTP/1.1\r\nHost: x\r\nX-Tenant-Id: acme\r\nAuthorization: Bearer ${KEY}\r\n\r\n`);

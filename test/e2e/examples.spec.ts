@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { ServiceProcess } from '../support/process.js';
-import { ask, listening, newDataDir, spawnService } from '../support/process.js';
+import { ask, listening, madeDataDir, spawnService } from '../support/process.js';
 
 const PLATFORM_KEY = 'a-platform-key-for-the-example-tests-001';
 const OF_TENANT = { 'x-tenant-id': 'acme' };
@@ -20,7 +20,7 @@ describe('the examples, on a service of their own', () => {
   let service: ServiceProcess;
   let url: string;
   beforeAll(async () => {
-    service = spawnService({ TOOLCRIB_DATA_DIR: await newDataDir(), TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY });
+    service = spawnService({ TOOLCRIB_DATA_DIR: await madeDataDir(), TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY });
     url = await listening(service);
     await ask(url, PLATFORM_KEY, 'POST', '/v1/tenants', { tenantId: 'acme', name: 'Acme' });
   });

@@ -7,7 +7,7 @@ import { DATABASES } from '../support/databases.js';
 import type { Fleet, Replica, Servers } from '../support/fleet.js';
 import { FleetTenant, becomes, describeWithServers, fleetOn, isReady, privateServers } from '../support/fleet.js';
 import type { ServiceProcess } from '../support/process.js';
-import { ask, listening, newDataDir, spawnService } from '../support/process.js';
+import { ask, listening, madeDataDir, spawnService } from '../support/process.js';
 import type { Answer, TestService, TestTenant } from '../support/test-service.js';
 import { Caller, newTenant, platform, startTestService } from '../support/test-service.js';
 
@@ -98,7 +98,7 @@ describe('connections that misbehave', () => {
   let service: ServiceProcess;
   let url = '';
   beforeAll(async () => {
-    service = spawnService({ TOOLCRIB_PLATFORM_KEY: KEY, TOOLCRIB_DATA_DIR: await newDataDir(), TOOLCRIB_MAX_CONCURRENCY: '3', TOOLCRIB_REQUEST_TIMEOUT_MS: '600' });
+    service = spawnService({ TOOLCRIB_PLATFORM_KEY: KEY, TOOLCRIB_DATA_DIR: await madeDataDir(), TOOLCRIB_MAX_CONCURRENCY: '3', TOOLCRIB_REQUEST_TIMEOUT_MS: '600' });
     url = await listening(service);
     expect(await becomes(() => isReady(url), 60_000)).toBe(true);
   });

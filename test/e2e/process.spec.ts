@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { newPostgresUrl, postgresServer } from '../support/databases.js';
 import type { ServiceProcess } from '../support/process.js';
-import { ask, listening, newDataDir, spawnService } from '../support/process.js';
+import { ask, listening, madeDataDir, newDataDir, spawnService } from '../support/process.js';
 
 const KEY = 'a-platform-key-for-the-process-tests-01';
 
@@ -53,7 +53,7 @@ describe('the process', () => {
   });
 
   it('refuses a data folder that another process has open, and takes one that a killed process left', async () => {
-    const dataDir = await newDataDir();
+    const dataDir = await madeDataDir();
     const first = start({ TOOLCRIB_DATA_DIR: dataDir, TOOLCRIB_PLATFORM_KEY: KEY });
     await listening(first);
     const second = start({ TOOLCRIB_DATA_DIR: dataDir, TOOLCRIB_PLATFORM_KEY: KEY });
@@ -65,7 +65,7 @@ describe('the process', () => {
   });
 
   it('keeps every acknowledged write when it is killed in the middle of writing', async () => {
-    const dataDir = await newDataDir();
+    const dataDir = await madeDataDir();
     const environment = { TOOLCRIB_DATA_DIR: dataDir, TOOLCRIB_PLATFORM_KEY: KEY };
     const headers = { 'x-tenant-id': 'acme' };
     const acknowledged: string[] = [];
@@ -101,7 +101,7 @@ describe('the process', () => {
   });
 
   it('serves Swagger and the very document that is committed', async () => {
-    const url = await listening(start({ TOOLCRIB_DATA_DIR: await newDataDir(), TOOLCRIB_PLATFORM_KEY: KEY }));
+    const url = await listening(start({ TOOLCRIB_DATA_DIR: await madeDataDir(), TOOLCRIB_PLATFORM_KEY: KEY }));
     expect((await ask(url, null, 'GET', '/openapi.json')).body).toEqual(JSON.parse(await readFile('openapi/openapi.json', 'utf8')));
     const page = await ask(url, null, 'GET', '/docs');
     expect([page.status, page.body]).toEqual([200, expect.stringContaining('swagger-ui')]);
@@ -138,7 +138,7 @@ describe('the process', () => {
   });
 
   it('finishes what runs before it ends on SIGTERM', async () => {
-    const service = start({ TOOLCRIB_DATA_DIR: await newDataDir(), TOOLCRIB_PLATFORM_KEY: KEY });
+    const service = start({ TOOLCRIB_DATA_DIR: await madeDataDir(), TOOLCRIB_PLATFORM_KEY: KEY });
     const url = await listening(service);
     await ask(url, KEY, 'POST', '/v1/tenants', { tenantId: 'acme', name: 'Acme' });
     const tools = Array.from({ length: 3_000 }, (_, i) => ({ name: `t${i}`, description: 'd', inputSchema: { type: 'object', properties: { a: { type: 'string' } } } }));
@@ -160,7 +160,7 @@ describe('the process', () => {
   });
 
   it('is not held up by a client that never sends its body', async () => {
-    const service = start({ TOOLCRIB_DATA_DIR: await newDataDir(), TOOLCRIB_PLATFORM_KEY: KEY });
+    const service = start({ TOOLCRIB_DATA_DIR: await madeDataDir(), TOOLCRIB_PLATFORM_KEY: KEY });
     const { port } = new URL(await listening(service));
     const stalled = net.connect(Number(port), '127.0.0.1', () => stalled.write('POST /v1/decide HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{'));
     stalled.on('error', () => undefined);

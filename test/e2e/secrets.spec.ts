@@ -7,7 +7,7 @@ import { openStream, until } from '../support/event-client.js';
 import type { Ids, Operation } from '../support/operations.js';
 import { fill, operationsOf } from '../support/operations.js';
 import type { ServiceProcess } from '../support/process.js';
-import { ask, listening, newDataDir, spawnService } from '../support/process.js';
+import { ask, listening, madeDataDir, spawnService } from '../support/process.js';
 import type { Proxy } from '../support/proxy.js';
 import { proxyTo } from '../support/proxy.js';
 import { keepSecret, leaks, overhear, overhearAnswer } from '../support/secrets.js';
@@ -79,8 +79,8 @@ describe('keys, passwords and arguments', () => {
       { ...key, DATABASE_URL: `postgresql://user:%zz${secret('password')}@${NOBODY}/d` },
       { ...key, DATABASE_URL: url('postgresql', '[::1/d') },
       { ...key, DATABASE_URL: `postgresql:///d?password=${secret('password')}&sslmode=${secret('mode')}&sslcert=/nowhere` },
-      { ...key, TOOLCRIB_DATA_DIR: await newDataDir(), REDIS_URL: url('redis', '[::1') },
-      { ...key, TOOLCRIB_DATA_DIR: await newDataDir(), REDIS_URL: `redis://:%zz${secret('password')}@${NOBODY}` },
+      { ...key, TOOLCRIB_DATA_DIR: await madeDataDir(), REDIS_URL: url('redis', '[::1') },
+      { ...key, TOOLCRIB_DATA_DIR: await madeDataDir(), REDIS_URL: `redis://:%zz${secret('password')}@${NOBODY}` },
     ];
     for (const environment of environments) {
       const services = [start(environment), start(environment, ['migrate'])];
@@ -105,7 +105,7 @@ describe('keys, passwords and arguments', () => {
 
   it('are not told by any operation, wherever they stand in a request, nor when the database breaks meanwhile', async () => {
     const platformKey = secret('platform-key-0123456789');
-    let environment: Record<string, string> = { TOOLCRIB_DATA_DIR: await newDataDir() };
+    let environment: Record<string, string> = { TOOLCRIB_DATA_DIR: await madeDataDir() };
     if (postgresServer !== undefined) {
       proxy = await proxyTo(await newPostgresUrl(postgresServer));
       const database = new URL(proxy.url);

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import { Database, connectionPool } from '../../src/platform/database/database.js';
 import { openEmbedded } from '../../src/platform/database/embedded.js';
 import { migrate } from '../../src/platform/database/migrate.js';
+import { madeDataDir } from './process.js';
 
 export interface TestDatabase {
   readonly database: Database;
@@ -18,8 +20,9 @@ export interface DatabaseKind {
 const embedded: DatabaseKind = {
   name: 'embedded',
   open: async () => {
-    const { pool, close } = await openEmbedded(null);
-    return migrated(new Database(pool), close);
+    const folder = await madeDataDir();
+    const { pool, close } = await openEmbedded(folder);
+    return migrated(new Database(pool), () => close().then(() => rm(folder, { recursive: true })));
   },
 };
 

@@ -1,6 +1,7 @@
 // Runs the whole suite: finds or starts PostgreSQL and Redis for the suites that are about them, and names what was not run.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { makeDataFolder } from './made-data-folder.mjs';
 import { oldCommits } from './old-builds.mjs';
 import { postgresHome, startPostgres } from './postgres-server.mjs';
 import { redisHome, startRedis } from './redis-server.mjs';
@@ -22,6 +23,12 @@ for (const { name, variable, programs, home, start } of SERVICES) {
   const server = await start(home);
   servers.push(server);
   environment[variable] = server.url;
+}
+// Where it is not, each suite makes databases of its own.
+const made = process.env.TEST_DATA_FOLDER ? null : await makeDataFolder();
+if (made !== null) {
+  servers.push(made);
+  environment.TEST_DATA_FOLDER = made.folder;
 }
 // They kill their servers, so they take none that somebody lends.
 const missing = SERVICES.filter(({ home }) => home === null).map(({ programs }) => programs);
