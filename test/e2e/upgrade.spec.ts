@@ -15,6 +15,12 @@ const HEARD_MS = 20_000;
 const LOADING = '/v1/conversations/c/tool-loading';
 
 const commits = postgresServer === undefined ? [] : oldCommits();
+/** All at once, for they wait for packages; one that fails is told where it is needed. */
+let builds: ReadonlyMap<string, Promise<string>>;
+beforeAll(() => {
+  builds = new Map(commits.map(({ commit }) => [commit, builtAt(commit)]));
+  for (const build of builds.values()) build.catch(() => undefined);
+});
 
 /** How far a stream has come: what can not be told one by one is told as `resync`, and counts as heard. */
 const heard = ({ events }: EventClient): number => Number(events.at(-1)?.id ?? 0);
@@ -27,7 +33,7 @@ const heard = ({ events }: EventClient): number => Number(events.at(-1)?.id ?? 0
   let now: Replica;
   let tenant: FleetTenant;
   beforeAll(async () => {
-    const folder = await builtAt(commit);
+    const folder = (await builds.get(commit)) ?? '';
     hasStream = '/v1/changes' in JSON.parse(await readFile(path.join(folder, 'openapi/openapi.json'), 'utf8')).paths;
     const url = await newPostgresUrl(postgresServer ?? '');
     const job = spawnService({ DATABASE_URL: url }, ['migrate']);
