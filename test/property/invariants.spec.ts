@@ -8,6 +8,7 @@ import type { Decision } from '../../src/core/decision.js';
 import { LOADERS } from '../../src/core/expose.js';
 import { own } from '../../src/core/json.js';
 import { INCLUDES } from '../../src/core/request.js';
+import { mustEqual } from '../support/must-equal.js';
 import { NAMES, offeringIn, situation, subjectIn, viewOf } from './arbitraries.js';
 import type { Situation } from './arbitraries.js';
 
@@ -23,7 +24,7 @@ const changed = (given: Situation, part: Partial<AgentDocument>): Situation => (
 /** Nothing is offered after the change that was not offered before. */
 const narrows = (before: Situation, after: Situation): void => {
   const had = new Set(offered(before));
-  expect(offered(after).filter((name) => !had.has(name))).toEqual([]);
+  mustEqual(offered(after).filter((name) => !had.has(name)), []);
 };
 
 const name = fc.constantFrom(...NAMES);
@@ -32,11 +33,11 @@ describe('INVARIANT (partition)', () => {
   it('initial and searchable tools are toolNames, which are allowed, which are in the catalog', () => {
     fc.assert(fc.property(situation(), (given) => {
       const { initialTools, searchableTools, toolNames, allowedTools, loaderTools } = decided(given);
-      expect([...initialTools, ...searchableTools].sort()).toEqual([...toolNames].sort());
-      expect(new Set(toolNames).size).toBe(toolNames.length);
-      expect(toolNames.every((tool) => allowedTools.includes(tool))).toBe(true);
-      expect(allowedTools.every((tool) => given.records.some((record) => record.name === tool))).toBe(true);
-      expect(loaderTools.length > 0).toBe(searchableTools.length > 0);
+      mustEqual([...initialTools, ...searchableTools].sort(), [...toolNames].sort());
+      mustEqual(new Set(toolNames).size, toolNames.length);
+      mustEqual(toolNames.every((tool) => allowedTools.includes(tool)), true);
+      mustEqual(allowedTools.every((tool) => given.records.some((record) => record.name === tool)), true);
+      mustEqual(loaderTools.length > 0, searchableTools.length > 0);
     }), RUNS);
   });
 });
@@ -84,7 +85,7 @@ describe('INVARIANT (whitelists grant nothing)', () => {
   it('the settings that say what is offered at once never change toolNames', () => {
     fc.assert(fc.property(situation(), fc.subarray(NAMES), (given, alwaysInitial) => {
       const after = { ...given, settings: { ...given.settings, alwaysInitial, mainAgentInitialSubagents: ['child', 'other'] } };
-      expect(offered(after)).toEqual(offered(given));
+      mustEqual(offered(after), offered(given));
     }), RUNS);
   });
 });
@@ -92,16 +93,16 @@ describe('INVARIANT (whitelists grant nothing)', () => {
 describe('INVARIANT (absent is not empty)', () => {
   it('no ceiling leaves everything, an empty one leaves nothing', () => {
     fc.assert(fc.property(situation(), (given) => {
-      expect(offered(changed(given, { availableTools: [] }))).toEqual([]);
-      expect(offered(changed(given, { availableTools: null }))).toEqual(offered(changed(given, { availableTools: NAMES })));
+      mustEqual(offered(changed(given, { availableTools: [] })), []);
+      mustEqual(offered(changed(given, { availableTools: null })), offered(changed(given, { availableTools: NAMES })));
     }), RUNS);
   });
 
   it('no selection leaves everything, an empty one leaves nothing', () => {
     fc.assert(fc.property(situation(), (given) => {
       const select = (chosen: readonly string[] | null): Situation => ({ ...given, narrowing: { ...given.narrowing, select: chosen } });
-      expect(offered(select([]))).toEqual([]);
-      expect(offered(select(null))).toEqual(offered(select(NAMES)));
+      mustEqual(offered(select([])), []);
+      mustEqual(offered(select(null)), offered(select(NAMES)));
     }), RUNS);
   });
 });
@@ -113,8 +114,8 @@ describe('INVARIANT (one reason)', () => {
       const registered = viewOf(given).tools.filter((tool) => !isInternal(tool)).map((tool) => tool.name);
       const unknown = (given.narrowing.select ?? []).filter((selected) => !registered.includes(selected));
       const expected = [...registered.filter((tool) => !toolNames.includes(tool)), ...unknown];
-      expect(Object.keys(disabledReasons).sort()).toEqual(expected.sort());
-      expect(emptyReason === null).toBe(toolNames.length > 0);
+      mustEqual(Object.keys(disabledReasons).sort(), expected.sort());
+      mustEqual(emptyReason === null, toolNames.length > 0);
     }), RUNS);
   });
 });
@@ -127,9 +128,9 @@ describe('INVARIANT (decide and check agree)', () => {
       const refusal = (name: string): string => (searchableTools.includes(name) ? 'TOOL_NOT_LOADED' : (own(disabledReasons, name)?.code ?? 'UNKNOWN_TOOL'));
       for (const toolName of [...NAMES, ...LOADERS, 'ghost', 'tool_request']) {
         const answer = check(subjectIn(open), { toolName, format: null, offering: offeringIn(open) }, FIT, 'en');
-        expect({ toolName, allowed: answer.allowed }).toEqual({ toolName, allowed: [...initialTools, ...loaderTools].includes(toolName) });
-        expect({ toolName, code: answer.code }).toEqual({ toolName, code: answer.allowed ? 'OK' : refusal(toolName) });
-        expect(answer.route).toEqual(own(toolRuntimeRoutes, toolName) ?? null);
+        mustEqual({ toolName, allowed: answer.allowed }, { toolName, allowed: [...initialTools, ...loaderTools].includes(toolName) });
+        mustEqual({ toolName, code: answer.code }, { toolName, code: answer.allowed ? 'OK' : refusal(toolName) });
+        mustEqual(answer.route, own(toolRuntimeRoutes, toolName) ?? null);
       }
     }), RUNS);
   });
@@ -141,8 +142,8 @@ describe('diagnostics', () => {
       const rest = ({ runtimeDiagnostic: _, ...others }: Decision): string => JSON.stringify(others);
       const told = decided({ ...given, context: { ...given.context, operations } });
       const plain = decide(subjectIn(given), { ...PLAIN, offering: offeringIn(given), include: new Set(INCLUDES.filter((part) => part !== 'diagnostics')) }, 'en');
-      expect(rest(told)).toBe(rest(plain));
-      expect(Object.values(told.runtimeDiagnostic ?? {}).every((one) => one.operations === operations)).toBe(true);
+      mustEqual(rest(told), rest(plain));
+      mustEqual(Object.values(told.runtimeDiagnostic ?? {}).every((one) => one.operations === operations), true);
     }), { numRuns: 500 });
   });
 });
@@ -151,7 +152,7 @@ describe('INVARIANT (same input, same bytes)', () => {
   it('the order in which tools were synced has no meaning', () => {
     const shuffled = situation().chain((given) => fc.tuple(fc.constant(given), fc.shuffledSubarray([...given.records], { minLength: given.records.length })));
     fc.assert(fc.property(shuffled, ([given, records]) => {
-      expect(JSON.stringify(decided({ ...given, records }))).toBe(JSON.stringify(decided(given)));
+      mustEqual(JSON.stringify(decided({ ...given, records })), JSON.stringify(decided(given)));
     }), RUNS);
   });
 });

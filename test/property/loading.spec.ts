@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { describe, it } from '@jest/globals';
 import fc from 'fast-check';
 import { decide, offeredTools } from '../../src/core/decide.js';
 import { expose } from '../../src/core/expose.js';
@@ -7,6 +7,7 @@ import { isObject } from '../../src/core/json.js';
 import { compress, loadTools, loadableOf, mark } from '../../src/core/load-tools.js';
 import { pendingOf, readToolLoading, toolLoadingOf } from '../../src/core/loading-state.js';
 import { readConversationRequest, snapshotOf } from '../../src/core/snapshot.js';
+import { mustEqual } from '../support/must-equal.js';
 import { AGENTS, NAMES, heldState, offeringIn, situation, snapshot, subjectIn, viewOf } from './arbitraries.js';
 
 const RUNS = { numRuns: 2_000 };
@@ -23,10 +24,10 @@ describe('INVARIANT (damage hides nothing)', () => {
       const loaded = Array.isArray(held['loaded']) ? held['loaded'] : [];
       const { deferrable } = viewOf(asking);
       const hidden = toolNames.filter((name) => deferred.includes(name) && !loaded.includes(name) && deferrable.has(name));
-      expect(searchableTools).toEqual(hidden);
-      expect(initialTools).toEqual(toolNames.filter((name) => !hidden.includes(name)));
-      expect(answered?.enabled).toBe(isObject(toolLoading) && toolLoading['enabled'] === true);
-      expect(answered?.pending).toEqual(answered?.deferredSet.filter((name) => !answered.loaded.includes(name)));
+      mustEqual(searchableTools, hidden);
+      mustEqual(initialTools, toolNames.filter((name) => !hidden.includes(name)));
+      mustEqual(answered?.enabled, isObject(toolLoading) && toolLoading['enabled'] === true);
+      mustEqual(answered?.pending, answered?.deferredSet.filter((name) => !answered.loaded.includes(name)));
     }), RUNS);
   });
 
@@ -35,7 +36,7 @@ describe('INVARIANT (damage hides nothing)', () => {
       const view = viewOf(given);
       const state = readToolLoading(held, [], view);
       const again = readToolLoading({ enabled: state.enabled, deferred_set: state.deferredSet, initial_exposed: state.initialExposed, loaded: state.loaded }, [], view);
-      expect(again).toEqual(state);
+      mustEqual(again, state);
     }), RUNS);
   });
 });
@@ -45,12 +46,12 @@ describe('INVARIANT (no leak)', () => {
     fc.assert(fc.property(situation(), snapshot, fc.uniqueArray(fc.constantFrom(...NAMES, 'ghost', 'load_tools')), (given, state, names) => {
       const offered = new Map(offeredTools(subjectIn(given)).map((tool) => [tool.name, tool]));
       const { results, state: after } = loadTools(names, state, { offered, overflowed: new Set() });
-      expect(results.map(({ name }) => name)).toEqual(names);
+      mustEqual(results.map(({ name }) => name), names);
       for (const { name, status } of results) {
-        if (!state.deferredSet.includes(name) && !offered.has(name)) expect({ name, status }).toEqual({ name, status: 'unknown' });
-        expect({ name, isTheirs: offered.has(name) }).toEqual({ name, isTheirs: ['loaded', 'already_loaded', 'not_deferred'].includes(status) });
+        if (!state.deferredSet.includes(name) && !offered.has(name)) mustEqual({ name, status }, { name, status: 'unknown' });
+        mustEqual({ name, isTheirs: offered.has(name) }, { name, isTheirs: ['loaded', 'already_loaded', 'not_deferred'].includes(status) });
       }
-      expect(after.loaded.filter((name) => !state.loaded.includes(name)).every((name) => offered.has(name))).toBe(true);
+      mustEqual(after.loaded.filter((name) => !state.loaded.includes(name)).every((name) => offered.has(name)), true);
     }), RUNS);
   });
 });
@@ -65,10 +66,10 @@ describe('INVARIANT (search adds nothing)', () => {
       const ranked = names.map((name, i) => ({ name, score: names.length - i }));
       const { results, total, categories } = findTools(ranked, expose(offeredTools(subject), subject, offering), subject, limit);
       const matching = names.filter((name) => toolNames.includes(name));
-      expect({ found: results.map(({ name }) => name), total }).toEqual({ found: matching.slice(0, limit), total: matching.length });
-      expect(results.every(({ name, exposed }) => exposed === initialTools.includes(name))).toBe(true);
-      expect(categories === undefined).toBe(matching.length > 0);
-      expect((categories ?? []).every(({ count }) => count > 0 && count <= toolNames.length)).toBe(true);
+      mustEqual({ found: results.map(({ name }) => name), total }, { found: matching.slice(0, limit), total: matching.length });
+      mustEqual(results.every(({ name, exposed }) => exposed === initialTools.includes(name)), true);
+      mustEqual(categories === undefined, matching.length > 0);
+      mustEqual((categories ?? []).every(({ count }) => count > 0 && count <= toolNames.length), true);
     }), RUNS);
   });
 });
@@ -82,22 +83,22 @@ describe('a conversation', () => {
       const { state } = loadTools(wanted, before, { offered, overflowed: new Set() });
       const asking = { ...given, snapshot: state, limit: null, asked: { exposure: 'deferred' as const, toolLoading: null, discovered: [], format: null } };
       const { initialTools, searchableTools, loaderTools } = decide(subject, { ...PLAIN, offering: offeringIn(asking) }, 'en');
-      expect(wanted.every((name) => initialTools.includes(name))).toBe(true);
-      expect({ searchableTools, loaderTools }).toEqual({ searchableTools: [], loaderTools: [] });
+      mustEqual(wanted.every((name) => initialTools.includes(name)), true);
+      mustEqual({ searchableTools, loaderTools }, { searchableTools: [], loaderTools: [] });
       const { state: compressed, previouslyLoaded } = compress(state);
-      expect(previouslyLoaded).toEqual([...state.loaded, ...state.discovered]);
-      expect(loadableOf(compressed, offered)).toEqual(before.deferredSet.filter((name) => offered.has(name)));
+      mustEqual(previouslyLoaded, [...state.loaded, ...state.discovered]);
+      mustEqual(loadableOf(compressed, offered), before.deferredSet.filter((name) => offered.has(name)));
     }), RUNS);
   });
 
   it('marks each found name once: as loaded where it was deferred, else as discovered', () => {
     fc.assert(fc.property(snapshot, fc.array(fc.constantFrom(...NAMES)), (state, found) => {
       const marked = mark(mark(state, [...new Set(found)]), [...new Set(found)]);
-      expect(new Set(marked.loaded).size).toBe(marked.loaded.length);
-      expect(new Set(marked.discovered).size).toBe(marked.discovered.length);
-      expect(marked.loaded.every((name) => state.deferredSet.includes(name))).toBe(true);
-      expect(found.every((name) => [...marked.loaded, ...marked.discovered].includes(name))).toBe(true);
-      expect(pendingOf(marked)).toEqual(state.deferredSet.filter((name) => !marked.loaded.includes(name)));
+      mustEqual(new Set(marked.loaded).size, marked.loaded.length);
+      mustEqual(new Set(marked.discovered).size, marked.discovered.length);
+      mustEqual(marked.loaded.every((name) => state.deferredSet.includes(name)), true);
+      mustEqual(found.every((name) => [...marked.loaded, ...marked.discovered].includes(name)), true);
+      mustEqual(pendingOf(marked), state.deferredSet.filter((name) => !marked.loaded.includes(name)));
     }), RUNS);
   });
 
@@ -109,11 +110,11 @@ describe('a conversation', () => {
       const request = readConversationRequest({ agentId, preferences: chosen, builtToolNames, multiAgentMode });
       const toolNames = offeredTools(subjectIn(given)).map(({ name }) => name);
       const { state, catalogText } = snapshotOf(request, toolNames, view);
-      expect(state.deferredSet.every((name) => view.deferrable.has(name) && !given.settings.alwaysInitial.includes(name))).toBe(true);
-      expect(state.initialExposed.filter((name) => state.deferredSet.includes(name) || name.trim() === '')).toEqual([]);
-      expect(state.initialExposed.includes('load_tools')).toBe(state.deferredSet.length > 0);
-      expect(toolLoadingOf(state, view).staleReferences.every((name) => !toolNames.includes(name))).toBe(true);
-      expect(catalogText === '' ? 0 : catalogText.split('\n').length).toBe(view.loadingGroups.filter(({ tools }) => tools.some((name) => state.deferredSet.includes(name) && toolNames.includes(name))).length);
+      mustEqual(state.deferredSet.every((name) => view.deferrable.has(name) && !given.settings.alwaysInitial.includes(name)), true);
+      mustEqual(state.initialExposed.filter((name) => state.deferredSet.includes(name) || name.trim() === ''), []);
+      mustEqual(state.initialExposed.includes('load_tools'), state.deferredSet.length > 0);
+      mustEqual(toolLoadingOf(state, view).staleReferences.every((name) => !toolNames.includes(name)), true);
+      mustEqual(catalogText === '' ? 0 : catalogText.split('\n').length, view.loadingGroups.filter(({ tools }) => tools.some((name) => state.deferredSet.includes(name) && toolNames.includes(name))).length);
     }), RUNS);
   });
 });

@@ -13,6 +13,7 @@ import { agentStage, agentSubject, asMainAgent, grantStage, judge, refusalByConf
 import type { PolicyAgent, PolicyView } from '../../src/core/policy-view.js';
 import { INCLUDES } from '../../src/core/request.js';
 import { switchTool } from '../../src/core/switch.js';
+import { mustEqual } from '../support/must-equal.js';
 import { NAMES, situation, subjectIn, viewOf } from './arbitraries.js';
 import type { Situation } from './arbitraries.js';
 
@@ -54,12 +55,12 @@ describe('INVARIANT (switch)', () => {
     fc.assert(fc.property(situation(), name, fc.boolean(), (given, chosen, on) => {
       const after = switched(given, chosen, on);
       if (after === null) return;
-      expect(standings(after, chosen)).toEqual(standings(given, chosen));
-      expect(listsWithout(after, chosen)).toEqual(listsWithout(given, chosen));
+      mustEqual(standings(after, chosen), standings(given, chosen));
+      mustEqual(listsWithout(after, chosen), listsWithout(given, chosen));
       const tool = viewOf(given).byName.get(chosen);
       if (tool === undefined || isInternal(tool)) return;
       const subject = mainIn(after);
-      expect(grantStage(tool, subject) === null && agentStage(tool, subject) === null).toBe(on);
+      mustEqual(grantStage(tool, subject) === null && agentStage(tool, subject) === null, on);
     }), RUNS);
   });
 
@@ -69,15 +70,15 @@ describe('INVARIANT (switch)', () => {
       const there = start && switched(start, chosen, !on);
       const back = there && switched(there, chosen, on);
       if (start === null || there === null) return;
-      expect(back && standings(back)).toEqual(standings(start));
-      expect(back && listsWithout(back, chosen)).toEqual(listsWithout(start, chosen));
+      mustEqual(back && standings(back), standings(start));
+      mustEqual(back && listsWithout(back, chosen), listsWithout(start, chosen));
     }), RUNS);
   });
 
   it('the same again changes nothing', () => {
     fc.assert(fc.property(situation(), name, fc.boolean(), (given, chosen, on) => {
       const once = switched(given, chosen, on);
-      if (once !== null) expect(switched(once, chosen, on)?.document).toEqual(once.document);
+      if (once !== null) mustEqual(switched(once, chosen, on)?.document, once.document);
     }), RUNS);
   });
 
@@ -88,7 +89,7 @@ describe('INVARIANT (switch)', () => {
         const tool = viewOf(there).byName.get(chosen);
         return tool !== undefined && judge(tool, subjectIn(there)).refusal === null;
       };
-      if (after !== null && has(after)) expect(has(given)).toBe(true);
+      if (after !== null && has(after)) mustEqual(has(given), true);
     }), RUNS);
   });
 });
@@ -108,7 +109,7 @@ describe('INVARIANT (editor)', () => {
       const view = viewOf(given);
       const main = asMainAgent(view, mainOf(view));
       const passing = view.tools.filter((tool) => refusalByConfiguration(tool, main) === null).map((tool) => tool.name);
-      expect([...edited(given).enabledTools].sort()).toEqual(passing.sort());
+      mustEqual([...edited(given).enabledTools].sort(), passing.sort());
     }), RUNS);
   });
 
@@ -123,28 +124,28 @@ describe('INVARIANT (editor)', () => {
         globallyDisabled: available.filter(({ state }) => state === 'globally_disabled').length,
         unknownNames: summary.unknownNames,
       });
-      expect(enabledTools.length).toBe(summary.enabled);
-      expect(categories.reduce((sum, { total }) => sum + total, 0)).toBe(summary.total);
-      expect(categories.reduce((sum, { enabled }) => sum + enabled, 0)).toBe(summary.enabled);
-      expect(summary.unknownNames.filter((one) => given.records.some((record) => record.name === one))).toEqual([]);
+      mustEqual(enabledTools.length, summary.enabled);
+      mustEqual(categories.reduce((sum, { total }) => sum + total, 0), summary.total);
+      mustEqual(categories.reduce((sum, { enabled }) => sum + enabled, 0), summary.enabled);
+      mustEqual(summary.unknownNames.filter((one) => given.records.some((record) => record.name === one)), []);
     }), RUNS);
   });
 
   it('a filter keeps rows of the whole view, in their order, and touches nothing else', () => {
     fc.assert(fc.property(situation(), filter, (given, by) => {
       const [{ tools: all, ...whole }, { tools, ...rest }] = [edited(given), edited(given, by)];
-      expect(rest).toEqual(whole);
+      mustEqual(rest, whole);
       const kept = new Set(tools.map((tool) => tool.name));
-      expect(tools).toEqual(all.filter((tool) => kept.has(tool.name)));
+      mustEqual(tools, all.filter((tool) => kept.has(tool.name)));
     }), RUNS);
   });
 
   it('the order in which tools were synced has no meaning, and internal ones are nowhere', () => {
     fc.assert(fc.property(situation(), (given) => {
       const view = edited(given);
-      expect(JSON.stringify(edited({ ...given, records: [...given.records].reverse() }))).toBe(JSON.stringify(view));
+      mustEqual(JSON.stringify(edited({ ...given, records: [...given.records].reverse() })), JSON.stringify(view));
       const internal = new Set(viewOf(given).tools.filter(isInternal).map((tool) => tool.name));
-      expect([...view.tools.map((tool) => tool.name), ...view.summary.unknownNames].filter((one) => internal.has(one))).toEqual([]);
+      mustEqual([...view.tools.map((tool) => tool.name), ...view.summary.unknownNames].filter((one) => internal.has(one)), []);
     }), RUNS);
   });
 
@@ -153,10 +154,10 @@ describe('INVARIANT (editor)', () => {
       for (const row of edited(given).tools) {
         const moved = switched(given, row.name, !row.switch.on);
         if (row.switch.locked) {
-          if (row.switch.lockReason === 'LOCKED' || !row.switch.on) expect([row.name, moved]).toEqual([row.name, null]);
+          if (row.switch.lockReason === 'LOCKED' || !row.switch.on) mustEqual([row.name, moved], [row.name, null]);
         } else {
           const after = moved && edited(moved).tools.find((tool) => tool.name === row.name);
-          expect([row.name, after?.switch.on]).toEqual([row.name, !row.switch.on]);
+          mustEqual([row.name, after?.switch.on], [row.name, !row.switch.on]);
         }
       }
     }), RUNS);
@@ -170,10 +171,10 @@ describe('bulk actions', () => {
       const isCore = (one: string): boolean => byName.get(one)?.effective.isCore === true;
       const before = given.document.tools;
       const once = applyBulkAction(action, before, isCore);
-      expect(applyBulkAction(action, once, isCore)).toEqual(once);
+      mustEqual(applyBulkAction(action, once, isCore), once);
       if (action !== 'restore-core-defaults') return;
       const others = (names: readonly string[]): string[] => names.filter((one) => !isCore(one));
-      expect([once.enabled, once.disabled]).toEqual([others(before.enabled), others(before.disabled)]);
+      mustEqual([once.enabled, once.disabled], [others(before.enabled), others(before.disabled)]);
     }), RUNS);
   });
 });
@@ -184,7 +185,7 @@ describe('the diagnostic of a session', () => {
       const plain = { ...given, document: { ...given.document, toolOverrides: {} } };
       const decision = decide(subjectIn(plain), { format: null, nativeDeferral: false, offering: { mode: 'all', state: null, discovered: [], limit: null }, include: new Set(INCLUDES) }, 'en');
       const { tools } = diagnoseTools(viewOf(plain), { session: given.context.session ?? null });
-      for (const [one, diagnostic] of Object.entries(decision.runtimeDiagnostic ?? {})) expect([one, Object.entries(tools).find(([there]) => there === one)?.[1]]).toEqual([one, diagnostic]);
+      for (const [one, diagnostic] of Object.entries(decision.runtimeDiagnostic ?? {})) mustEqual([one, Object.entries(tools).find(([there]) => there === one)?.[1]], [one, diagnostic]);
     }), RUNS);
   });
 });

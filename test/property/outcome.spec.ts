@@ -13,6 +13,7 @@ import { UNNARROWED } from '../../src/core/pipeline.js';
 import type { Language } from '../../src/core/reason.js';
 import { INCLUDES } from '../../src/core/request.js';
 import { DEFAULT_SETTINGS } from '../../src/core/settings.js';
+import { mustEqual } from '../support/must-equal.js';
 import type { Situation } from './arbitraries.js';
 import { asked, context, narrowing, offeringIn, situation, snapshot, subjectIn } from './arbitraries.js';
 
@@ -55,7 +56,7 @@ describe('INVARIANT (an outcome names its answer)', () => {
         expect(outcome).not.toBeNull();
         if (outcome === null) return;
         if (known.has(outcome)) shared += 1;
-        expect(known.get(outcome) ?? text).toBe(text);
+        mustEqual(known.get(outcome) ?? text, text);
         known.set(outcome, text);
       });
     }), { numRuns: 400 });
