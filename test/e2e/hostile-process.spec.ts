@@ -6,7 +6,7 @@ import { newPostgresUrl, postgresServer } from '../support/databases.js';
 import type { Ids, Operation } from '../support/operations.js';
 import { fill, operationsOf } from '../support/operations.js';
 import type { ServiceProcess } from '../support/process.js';
-import { ask, listening, newDataDir, spawnService } from '../support/process.js';
+import { ask, listening, madeDataDir, spawnService } from '../support/process.js';
 import type { WireAnswer } from '../support/wire.js';
 import { Wire, inLanes } from '../support/wire.js';
 
@@ -44,7 +44,7 @@ describe('a service under fire', () => {
   let key: string;
 
   const environment = async (): Promise<Record<string, string>> => ({
-    TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY, ...(postgresServer === undefined ? { TOOLCRIB_DATA_DIR: await newDataDir() } : { DATABASE_URL: await newPostgresUrl(postgresServer) }),
+    TOOLCRIB_PLATFORM_KEY: PLATFORM_KEY, ...(postgresServer === undefined ? { TOOLCRIB_DATA_DIR: await madeDataDir() } : { DATABASE_URL: await newPostgresUrl(postgresServer) }),
   });
   const ready = async (at: string): Promise<void> => {
     for (let tries = 0; tries < 300 && (await ask(at, null, 'GET', '/health/ready')).status !== 200; tries += 1) await sleep(100);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/glob
 import type { CollectedSpan, Collector } from '../support/collector.js';
 import { startCollector } from '../support/collector.js';
 import type { ServiceProcess } from '../support/process.js';
-import { ask, listening, newDataDir, spawnService } from '../support/process.js';
+import { ask, listening, madeDataDir, spawnService } from '../support/process.js';
 
 const KEY = 'a-platform-key-for-the-trace-tests-00001';
 const SERVER = 2;
@@ -26,7 +26,7 @@ interface Running extends ServiceProcess {
 }
 
 async function start(environment: Record<string, string>): Promise<Running> {
-  const service = spawnService({ TOOLCRIB_DATA_DIR: await newDataDir(), TOOLCRIB_PLATFORM_KEY: KEY, LOG_LEVEL: 'debug', NODE_OPTIONS: `--import ${TELL_LOADED}`, ...environment });
+  const service = spawnService({ TOOLCRIB_DATA_DIR: await madeDataDir(), TOOLCRIB_PLATFORM_KEY: KEY, LOG_LEVEL: 'debug', NODE_OPTIONS: `--import ${TELL_LOADED}`, ...environment });
   const url = await listening(service);
   const send = (method: string, route: string, body: unknown): Promise<{ status: number; body: any }> => ask(url, KEY, method, route, body, { 'x-tenant-id': 'acme' });
   expect((await send('POST', '/v1/tenants', { tenantId: 'acme', name: 'Acme' })).status).toBe(201);
