@@ -1,3 +1,4 @@
+import { cpSync } from 'node:fs';
 import { chmod, chown, cp, mkdir, readFile, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import ignore from '@balena/dockerignore';
@@ -61,6 +62,9 @@ export async function buildImage(context: string, folder: string): Promise<Image
 
 const EMPTY = { workdir: '/', environment: {}, volumes: [], user: undefined, healthcheck: [], command: [], stopSignal: undefined, labels: {} };
 
+/** Not the asynchronous one, which takes five times as long for ten thousand small files. */
+const copyAll = (from: string, to: string): void => cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+
 /** An image from elsewhere is an empty folder: of it, the steps may use what this machine has as well, Node and a shell. */
 async function from(instruction: From, { folder, stages }: Build): Promise<Image> {
   const image = instruction.getImage() ?? '';
@@ -68,7 +72,7 @@ async function from(instruction: From, { folder, stages }: Build): Promise<Image
   const root = path.join(folder, String(stages.size));
   const before = stages.get(image);
   await mkdir(root);
-  if (before !== undefined) await cp(before.root, root, { recursive: true, verbatimSymlinks: true });
+  if (before !== undefined) copyAll(before.root, root);
   const stage = before === undefined ? { ...EMPTY, base: image, root } : { ...before, root };
   stages.set(instruction.getBuildStage() ?? `the stage ${stages.size}`, stage);
   return stage;
@@ -106,7 +110,7 @@ async function copy(instruction: Copy, stage: Image, build: Build): Promise<Part
     if (!isFolder && !destination.endsWith('/')) throw new Error('a file is copied into a folder, whose name ends with a slash');
     const into = isFolder ? target : path.join(target, path.basename(word));
     if (source === undefined) await copyFromContext(build.context, word, into);
-    else await cp(path.join(source.root, word), into, { recursive: true, verbatimSymlinks: true });
+    else copyAll(path.join(source.root, word), into);
   }
   if (flags['chown'] !== undefined && isRoot) await own(target, idsOf(flags['chown']));
   return {};

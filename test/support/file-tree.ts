@@ -1,4 +1,5 @@
-import { lstat, open, readFile, readdir } from 'node:fs/promises';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { lstat, readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 
 /** A file below a folder, with what a disk gives it: whole blocks. */
@@ -36,13 +37,13 @@ export async function packagesOf(folder: string, files: readonly TreeFile[]): Pr
 }
 
 /** Those that only one kind of machine can load: modules and programs in ELF. */
-export async function nativeFilesOf(folder: string, files: readonly TreeFile[]): Promise<string[]> {
-  const native: string[] = [];
-  for (const { name } of files) {
-    const file = await open(path.join(folder, name));
-    const { buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
-    await file.close();
-    if (name.endsWith('.node') || buffer.toString('latin1') === '\x7fELF') native.push(name);
-  }
-  return native;
+export function nativeFilesOf(folder: string, files: readonly TreeFile[]): string[] {
+  const start = Buffer.alloc(4);
+  return files.map(({ name }) => name).filter((name) => {
+    const file = openSync(path.join(folder, name), 'r');
+    start.fill(0);
+    readSync(file, start, 0, 4, 0);
+    closeSync(file);
+    return name.endsWith('.node') || start.toString('latin1') === '\x7fELF';
+  });
 }
