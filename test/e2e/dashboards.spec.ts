@@ -88,7 +88,7 @@ describeWithServers('the dashboard and the alerts', () => {
   beforeAll(async () => {
     servers = await privateServers();
     fleet = fleetOn(servers);
-    const [here, there] = [await fleet.add(), await fleet.add()];
+    const [here, there] = await Promise.all([fleet.add(), fleet.add()]);
     await live(here, there);
     exposed = readExposition(await Promise.all([here, there].map(async ({ url }) => (await ask(url, null, 'GET', '/metrics')).body)));
   });

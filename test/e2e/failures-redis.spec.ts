@@ -41,8 +41,7 @@ describeWithServers('when Redis fails', () => {
   beforeAll(async () => {
     servers = await privateServers();
     fleet = fleetOn(servers);
-    here = await fleet.add();
-    there = await fleet.add();
+    [here, there] = await Promise.all([fleet.add(), fleet.add()]);
     tenant = await FleetTenant.create(here, 'acme');
     const scenes = (at: number): string[] => ['s0', 's1', 's2', 's3'].filter((_, i) => i !== at);
     await tenant.send(here, 'POST', '/v1/tools/sync', { source: 's', tools: TOOLS.map((name, at) => ({ name, description: 'd', isCore: true, scenes: scenes(at) })) });

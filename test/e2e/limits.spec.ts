@@ -164,7 +164,7 @@ describeWithServers('limits of several replicas', () => {
   }
 
   it('hold for all of them together', async () => {
-    const [one, other] = [await fleet.add(), await fleet.add()];
+    const [one, other] = await Promise.all([fleet.add(), fleet.add()]);
     const tenant = await FleetTenant.create(one, 'shared');
     expect(await answered(tenant, one, 12)).toBe(12);
     await sleep(500);
