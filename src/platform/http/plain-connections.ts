@@ -35,7 +35,7 @@ export function servePlainConnections(server: Server, serving: PlainServing): (d
 }
 
 /** No answer waits longer for those after it. */
-const MOST_HELD_MS = 1;
+const MOST_HELD_MS = 2;
 
 /**
  * Answers go out together at the end of a turn of the event loop, for each wakes its reader, and one that is awake already costs
