@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { offersNothing } from '../core/decide.js';
+import type { CheckAnswer } from '../core/decision.js';
 import type { PolicyView } from '../core/policy-view.js';
 import type { Language } from '../core/reason.js';
 import { isNamedIn } from '../platform/errors/etag.js';
@@ -103,4 +104,10 @@ function whole({ body, etag, revision, outcome }: WrittenAnswer): Answer {
 
 function notModified({ etag, revision }: Pick<MemoisedAnswer, 'etag' | 'revision'>, content: Answer['content']): Answer {
   return { status: 304, headers: ['x-toolcrib-revision', revision, 'etag', etag], body: null, outcome: 'not_modified', revision, content };
+}
+
+/** The answer to a check, as the framework would write it. */
+export function checkAsSent(answer: CheckAnswer): Pick<Answer, 'headers'> & { readonly status: 200; readonly body: Buffer } {
+  const body = Buffer.from(JSON.stringify(answer));
+  return { status: 200, headers: ['x-toolcrib-revision', String(answer.revision), 'content-type', 'application/json; charset=utf-8', 'content-length', String(body.length)], body };
 }

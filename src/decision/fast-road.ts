@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 import type { ConversationStates } from '../conversations/conversation-states.js';
-import type { CheckAnswer } from '../core/decision.js';
 import type { Limits } from '../platform/config/config.js';
 import type { AheadAnswer, AheadRequest, Answered } from '../platform/http/ahead.js';
 import { answerAhead } from '../platform/http/ahead.js';
@@ -14,6 +13,7 @@ import type { TenantId } from '../platform/tenant-id.js';
 import type { PolicyViews } from '../policy/policy-views.js';
 import type { AccessGuard, Admission } from '../tenancy/access.guard.js';
 import type { Answer, Answers, Asked } from './answers.js';
+import { checkAsSent } from './answers.js';
 import { DECIDE_ACCESS } from './decision.access.js';
 import type { CheckNoted, DecideNoted, DecisionLog } from './decision-log.js';
 import type { DecisionService } from './decision.service.js';
@@ -109,14 +109,8 @@ function findVerdict(tenant: TenantId, { headers, body }: AheadRequest, { decisi
   try {
     const input = reader.readCheck(readJson(body, limits.jsonDepth));
     const verdict = decisions.checkAtOnce(tenant, input, languageOf({ headers }));
-    return verdict && { answer: writtenVerdict(verdict), outcome: outcomeOfCheck(verdict), revision: verdict.revision, noted: { verdict, toolName: input.toolName } };
+    return verdict && { answer: checkAsSent(verdict), outcome: outcomeOfCheck(verdict), revision: verdict.revision, noted: { verdict, toolName: input.toolName } };
   } catch {
     return null;
   }
-}
-
-/** As the framework writes it. */
-function writtenVerdict(verdict: CheckAnswer): AheadAnswer {
-  const body = Buffer.from(JSON.stringify(verdict));
-  return { status: 200, headers: ['x-toolcrib-revision', String(verdict.revision), 'content-type', 'application/json; charset=utf-8', 'content-length', String(body.length)], body };
 }
